@@ -1,0 +1,269 @@
+#include "core/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/floating_point.h"
+#include "core/host_data.h"
+#include "core/machine.h"
+#include "core/runner.h"
+#include "core/time_model.h"
+#include "isa/verify.h"
+
+namespace trnemu {
+namespace {
+
+class LoadedProgram : public Executable {
+ public:
+  LoadedProgram(std::shared_ptr<const Program> program,
+                std::shared_ptr<Machine> machine, std::vector<HbmBlock> blocks,
+                std::vector<Diagnostic> allowed)
+      : program_(std::move(program)),
+        machine_(std::move(machine)),
+        blocks_(std::move(blocks)),
+        allowed_(std::move(allowed)),
+        time_(*machine_->hardware) {
+    for (size_t c = 0; c < program_->cores.size(); ++c) {
+      states_.push_back(std::make_unique<CoreState>());
+    }
+  }
+
+  absl::StatusOr<RunResult> Run(const Inputs& inputs,
+                                const RunOptions& options) override;
+  const Program& program() const override { return *program_; }
+
+ private:
+  absl::StatusOr<RunResult> RunOnce(const RunOptions& options);
+  void ResetStates(const RunOptions& options, FindingSink& sink,
+                   std::vector<CoreState*>& states);
+  std::vector<std::vector<std::byte>> SaveInouts() const;
+  void RestoreInouts(const std::vector<std::vector<std::byte>>& saved);
+
+  std::shared_ptr<const Program> program_;
+  std::shared_ptr<Machine> machine_;
+  std::vector<HbmBlock> blocks_;
+  std::vector<Diagnostic> allowed_;
+  TimeModel time_;
+  std::vector<std::unique_ptr<CoreState>> states_;
+  bool have_inouts_ = false;
+};
+
+absl::Status CheckOptions(const RunOptions& o) {
+  if (!o.time && o.order == Order::kTimed) {
+    return MakeFault(Category::kInput, "option.schedule",
+                     "the timed schedule needs simulated time; choose "
+                     "schedule=program or a seed with time off");
+  }
+  if (o.max_instructions && *o.max_instructions < 0) {
+    return MakeFault(Category::kInput, "option.max_instructions",
+                     "max_instructions must not be negative");
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::vector<std::byte>> LoadedProgram::SaveInouts() const {
+  std::vector<std::vector<std::byte>> saved(blocks_.size());
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (program_->tensors[i].kind != TensorKind::kInOut) continue;
+    saved[i].assign(blocks_[i].data(),
+                    blocks_[i].data() + program_->tensors[i].nbytes());
+  }
+  return saved;
+}
+
+void LoadedProgram::RestoreInouts(
+    const std::vector<std::vector<std::byte>>& saved) {
+  for (size_t i = 0; i < saved.size(); ++i) {
+    if (saved[i].empty()) continue;
+    std::memcpy(blocks_[i].data(), saved[i].data(), saved[i].size());
+  }
+}
+
+void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
+                                std::vector<CoreState*>& states) {
+  for (auto& state : states_) {
+    // Scratch stays; what the program can see starts afresh.
+    state->hardware = machine_->hardware.get();
+    state->numerics = options.numerics;
+    state->findings = &sink;
+    state->check_memory = options.checks != Checks::kOff;
+    state->allow = options.allow;
+    state->stationary_dtype = Dtype::kInvalid;
+    state->stationary_rows = 0;
+    state->stationary_columns = 0;
+    state->scalar_accumulators.fill(0);
+    states.push_back(state.get());
+  }
+  for (auto& core : machine_->cores) core->Clear();
+}
+
+absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {
+  std::vector<CoreState*> states;
+  RunResult result;
+  // The runner listens for findings; states point at it.
+  struct Relay : FindingSink {
+    Runner* runner = nullptr;
+    void Warn(Diagnostic d) override { runner->Warn(std::move(d)); }
+  } relay;
+  ResetStates(options, relay, states);
+  Runner runner(*program_, *machine_, blocks_, time_, options, states);
+  relay.runner = &runner;
+  absl::Status status;
+  {
+    const CanonicalFloatingPoint scope;
+    status = runner.Run();
+  }
+  if (!status.ok()) return status;
+  result.target = machine_->hardware->name;
+  result.diagnostics = allowed_;
+  for (Diagnostic& d : runner.findings()) {
+    result.diagnostics.push_back(std::move(d));
+  }
+  result.profile = std::move(runner.profile());
+  result.timed = options.order == Order::kTimed;
+  if (result.timed) {
+    result.time_ns = static_cast<double>(result.profile.end) / kTicksPerNs;
+  }
+  if (options.values) {
+    auto outputs = CollectOutputs(*program_, blocks_,
+                                  options.checks != Checks::kOff);
+    if (!outputs.ok()) return outputs.status();
+    result.outputs = *std::move(outputs);
+  }
+  return result;
+}
+
+absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
+                                             const RunOptions& given) {
+  RunOptions options = given;
+  absl::Status status = CheckOptions(options);
+  if (status.ok()) status = CheckInputs(*program_, inputs, have_inouts_);
+  if (!status.ok()) return status;
+  for (const Diagnostic& d : allowed_) {
+    if (IsAllowed(d, options.allow)) continue;
+    return ToStatus(d);  // allowed at load, not for this run
+  }
+  const auto saved = SaveInouts();
+  PrepareHbm(*program_, inputs, blocks_);
+  absl::StatusOr<RunResult> result = RunOnce(options);
+  if (!result.ok()) {
+    RestoreInouts(saved);
+    return result;
+  }
+  have_inouts_ = true;
+  for (const Diagnostic& d : result->diagnostics) {
+    if (d.severity == Severity::kError) result->allowed.push_back(d.id);
+  }
+  return result;
+}
+
+class LogicalCore : public Device {
+ public:
+  explicit LogicalCore(std::shared_ptr<Machine> machine)
+      : machine_(std::move(machine)) {}
+
+  absl::StatusOr<std::unique_ptr<Executable>> Load(
+      std::shared_ptr<const Program> program,
+      std::span<const std::string> allow) override;
+  const Hardware& hardware() const override { return *machine_->hardware; }
+  int cores() const override { return static_cast<int>(machine_->cores.size()); }
+
+ private:
+  absl::StatusOr<std::vector<HbmBlock>> Place(const Program& program);
+  std::shared_ptr<Machine> machine_;
+};
+
+absl::StatusOr<std::vector<HbmBlock>> LogicalCore::Place(
+    const Program& program) {
+  std::vector<HbmBlock> blocks(program.tensors.size());
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const Tensor& t = program.tensors[i];
+    if (t.on_chip()) continue;
+    auto block = machine_->hbm->Allocate(t.nbytes());
+    if (!block.ok()) return block.status();
+    blocks[i] = *std::move(block);
+    if (t.kind != TensorKind::kConstant) continue;
+    const auto data = program.data->bytes().subspan(
+        t.data_offset, static_cast<size_t>(t.nbytes()));
+    std::memcpy(blocks[i].data(), data.data(), data.size());
+  }
+  return blocks;
+}
+
+absl::StatusOr<std::unique_ptr<Executable>> LogicalCore::Load(
+    std::shared_ptr<const Program> program,
+    std::span<const std::string> allow) {
+  if (program->cores.size() > machine_->cores.size()) {
+    return MakeFault(Category::kIllegal, "program.cores",
+                     absl::StrCat("the program needs ", program->cores.size(),
+                                  " physical cores, the device has ",
+                                  machine_->cores.size()));
+  }
+  std::vector<Diagnostic> allowed;
+  for (Diagnostic& d : VerifyProgram(*program, *machine_->hardware)) {
+    if (d.severity == Severity::kError && !IsAllowed(d, allow)) {
+      return ToStatus(std::move(d));
+    }
+    allowed.push_back(std::move(d));
+  }
+  auto blocks = Place(*program);
+  if (!blocks.ok()) return blocks.status();
+  return std::make_unique<LoadedProgram>(std::move(program), machine_,
+                                         *std::move(blocks),
+                                         std::move(allowed));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> Device::Create(
+    Target target, int cores, std::shared_ptr<const Hardware> hardware) {
+  if (const std::string why = UnsupportedProcessor(); !why.empty()) {
+    return MakeFault(Category::kUnsupported, "host.processor", why);
+  }
+  if (hardware == nullptr) {
+    hardware = std::shared_ptr<const Hardware>(&HardwareFor(target),
+                                               [](const Hardware*) {});
+  }
+  if (hardware->target != target) {
+    return MakeFault(Category::kInput, "option.hardware",
+                     absl::StrCat("the hardware description is of ",
+                                  hardware->name, ", the target is ",
+                                  std::string(Name(target))));
+  }
+  if (cores < 1 || cores > 2) {
+    return MakeFault(Category::kInput, "option.cores",
+                     absl::StrCat("a logical core has one or two physical "
+                                  "cores, not ", cores));
+  }
+  auto machine = MakeMachine(std::move(hardware), cores);
+  if (!machine.ok()) return machine.status();
+  return std::unique_ptr<Device>(new LogicalCore(*std::move(machine)));
+}
+
+absl::StatusOr<RunResult> RunProgram(std::shared_ptr<const Program> program,
+                                     const Inputs& inputs,
+                                     const RunOptions& options,
+                                     std::optional<Target> target,
+                                     std::shared_ptr<const Hardware> hardware) {
+  const int cores =
+      static_cast<int>(std::clamp<size_t>(program->cores.size(), 1, 2));
+  auto device = Device::Create(target.value_or(program->target), cores,
+                               std::move(hardware));
+  if (!device.ok()) return device.status();
+  auto executable = (*device)->Load(std::move(program), options.allow);
+  if (!executable.ok()) return executable.status();
+  return (*executable)->Run(inputs, options);
+}
+
+std::string UnsupportedProcessor() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+    return "this processor has no AVX2 and FMA, which trnemu needs";
+  }
+#endif
+  return "";
+}
+
+}  // namespace trnemu

@@ -1,0 +1,127 @@
+// Operands as rows: the elements of one partition, in order, as fp32 or bits.
+//
+// Every element-wise instruction reads whole rows before it writes the same
+// partition's result, so that in-place use works. Where source and destination
+// overlap otherwise, the device's result is undefined; here it is what reading
+// each row first gives.
+#ifndef TRNEMU_CORE_ENGINES_ROWS_H_
+#define TRNEMU_CORE_ENGINES_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "core/execution.h"
+#include "core/layout.h"
+
+namespace trnemu {
+
+// Scratch of at least n elements; stays valid until the same index is asked
+// for again with a larger n.
+float* RowBuffer(CoreState& state, size_t index, int64_t n);
+float* MatrixBuffer(CoreState& state, size_t index, int64_t n);
+uint32_t* BitsBuffer(CoreState& state, size_t index, int64_t n);
+
+// Reports a warning, unless nobody listens.
+void Warn(CoreState& state, Diagnostic diagnostic);
+// `unspecified` (cast.packed): no document says what a cast of `tile` gives.
+absl::Status PackedHasNoValue(const Tile& tile, std::string_view operand);
+
+// Whether the tiles share bytes. Exact for tiles of one memory with the same
+// partitions, else conservative.
+bool MayOverlap(const Tile& a, const Tile& b);
+
+class RowReader {
+ public:
+  RowReader(const Tile& tile, const NumericsOptions& options);
+
+  int64_t size() const { return tile_.free_size; }
+  Dtype dtype() const { return tile_.dtype; }
+  bool contiguous() const { return contiguous_; }
+  std::byte* base(int64_t partition) const {
+    return tile_.base + partition * tile_.partition_stride;
+  }
+  // The row as fp32: in `buffer`, or where it lies if that is what it is.
+  const float* Read(int64_t partition, float* buffer) const {
+    return in_place_ ? reinterpret_cast<const float*>(base(partition))
+                     : ReadInto(partition, buffer);
+  }
+  const float* ReadInto(int64_t partition, float* buffer) const;
+  // The row's bits, zero-extended.
+  void ReadBits(int64_t partition, uint32_t* buffer) const;
+  // Whether a row is an array of aligned elements of `dtype`, needing no
+  // conversion.
+  bool IsArrayOf(Dtype dtype) const;
+  // Whether Read returns where the row lies.
+  bool in_place() const { return in_place_; }
+
+ private:
+  const Tile& tile_;
+  const NumericsOptions& options_;
+  Layout layout_;
+  bool contiguous_;
+  bool in_place_;
+};
+
+// A number, or a column with one element a partition.
+class ColumnReader {
+ public:
+  ColumnReader(const Slot& slot, const Operand& operand,
+               const NumericsOptions& options)
+      : slot_(slot), operand_(operand), options_(options) {}
+  // 0 if the operand is absent.
+  float At(int64_t partition) const;
+  // The element's bits; of a number, the integer modulo 2^32.
+  uint32_t BitsAt(int64_t partition) const;
+
+ private:
+  const Slot& slot_;
+  const Operand& operand_;
+  const NumericsOptions& options_;
+};
+
+class RowWriter {
+ public:
+  RowWriter(const Tile& tile, std::string_view operand, CoreState& state);
+
+  // Says what the instruction reads: rows are then not computed in place where
+  // that could change what is read later.
+  void Reads(const Tile& source);
+  // Where to compute a row: its place, or `buffer`.
+  float* Place(int64_t partition, float* buffer) const {
+    return in_place_ ? reinterpret_cast<float*>(base(partition)) : buffer;
+  }
+  // Casts and stores a row that was computed in Place.
+  void Write(int64_t partition, const float* row);
+  void WriteBits(int64_t partition, const uint32_t* row);
+  bool IsArrayOf(Dtype dtype) const;
+  bool in_place() const { return in_place_; }
+  std::byte* base(int64_t partition) const {
+    return tile_.base + partition * tile_.partition_stride;
+  }
+
+ private:
+  void ReportNan(int64_t partition, const float* row);
+
+  const Tile& tile_;
+  std::string_view operand_;
+  CoreState& state_;
+  Layout layout_;
+  bool in_place_;
+  bool overlaps_ = false;
+  bool reported_ = false;
+};
+
+// Casts a number to one element of `dtype`, as its bits: integers exactly
+// where they fit, else saturated; other types through fp32.
+uint32_t BitsOfNumber(double value, Dtype dtype,
+                      const NumericsOptions& options);
+// Reports that a NaN was cast to an integer (cast.nan_to_integer).
+void WarnNanToInteger(CoreState& state, std::string_view operand,
+                      const Tile& tile, int64_t partition, int64_t element);
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_ENGINES_ROWS_H_

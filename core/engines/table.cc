@@ -1,0 +1,125 @@
+#include <array>
+#include <utility>
+
+#include "core/engines/engines.h"
+#include "core/engines/rows.h"
+#include "core/shadow.h"
+
+namespace trnemu {
+namespace {
+
+// What an execute function is wrapped in.
+enum class Wrap : uint8_t {
+  kNone,
+  // Inputs must have been written; outputs are then written, and their last
+  // writer is not a matmul.
+  kMemory,
+  // And no operand may be of a packed dtype.
+  kMemoryAndNumbers,
+};
+
+struct Row {
+  Opcode opcode;
+  Wrap wrap;
+  ExecuteFunction execute;
+};
+
+constexpr std::array<Row, kNumOpcodes> kRows = {{
+    {Opcode::kLoadStationary, Wrap::kMemoryAndNumbers, ExecuteLoadStationary},
+    {Opcode::kMultiplyMoving, Wrap::kMemoryAndNumbers, ExecuteMultiplyMoving},
+    {Opcode::kVectorTranspose, Wrap::kMemory, ExecuteVectorTranspose},
+    {Opcode::kActivate, Wrap::kMemoryAndNumbers, ExecuteActivate},
+    {Opcode::kReadAccumulator, Wrap::kMemoryAndNumbers, ExecuteReadAccumulator},
+    {Opcode::kTensorTensor, Wrap::kMemoryAndNumbers, ExecuteTensorTensor},
+    {Opcode::kTensorScalar, Wrap::kMemoryAndNumbers, ExecuteTensorScalar},
+    {Opcode::kScalarTensorTensor, Wrap::kMemoryAndNumbers,
+     ExecuteScalarTensorTensor},
+    {Opcode::kTensorReduce, Wrap::kMemoryAndNumbers, ExecuteTensorReduce},
+    {Opcode::kTensorCopy, Wrap::kMemory, ExecuteTensorCopy},
+    {Opcode::kMemset, Wrap::kMemory, ExecuteMemset},
+    {Opcode::kReciprocal, Wrap::kMemoryAndNumbers, ExecuteReciprocal},
+    {Opcode::kIota, Wrap::kMemoryAndNumbers, ExecuteIota},
+    {Opcode::kAffineSelect, Wrap::kMemoryAndNumbers, ExecuteAffineSelect},
+    {Opcode::kDmaCopy, Wrap::kNone, ExecuteDmaCopy},
+    {Opcode::kPsumReset, Wrap::kNone, ExecutePsumReset},
+    {Opcode::kNop, Wrap::kNone, ExecuteNop},
+}};
+
+constexpr bool IsComplete() {
+  for (int i = 0; i < kNumOpcodes; ++i) {
+    const Row& row = kRows[static_cast<size_t>(i)];
+    if (static_cast<int>(row.opcode) != i || row.execute == nullptr) {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(IsComplete(), "an opcode has no execute function");
+
+absl::Status CheckOperands(const Row& row, const ExecuteArgs& args,
+                           const CoreState& state) {
+  const std::span<const OperandSpec> specs = Info(row.opcode).operands;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const Slot& slot = args.slots[i];
+    if (slot.kind != Operand::Kind::kAccess) continue;
+    if (row.wrap == Wrap::kMemoryAndNumbers && IsPacked(slot.tile.dtype)) {
+      return PackedHasNoValue(slot.tile, specs[i].name);
+    }
+    if (specs[i].role != Role::kIn || !state.check_memory) continue;
+    absl::Status status = CheckWritten(slot.tile, specs[i].name);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+void MarkResults(const Row& row, const ExecuteArgs& args,
+                 const CoreState& state) {
+  const std::span<const OperandSpec> specs = Info(row.opcode).operands;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const Slot& slot = args.slots[i];
+    if (specs[i].role != Role::kOut) continue;
+    if (slot.kind != Operand::Kind::kAccess) continue;
+    if (state.check_memory) MarkWritten(slot.tile);
+    MarkPsum(slot.tile, PsumWriter::kOther);
+  }
+}
+
+template <size_t kIndex>
+absl::Status Execute(const ExecuteArgs& args, CoreState& state) {
+  constexpr const Row& kRow = kRows[kIndex];
+  if constexpr (kRow.wrap == Wrap::kNone) {
+    return kRow.execute(args, state);
+  } else {
+    absl::Status status = CheckOperands(kRow, args, state);
+    if (status.ok()) status = kRow.execute(args, state);
+    if (status.ok()) MarkResults(kRow, args, state);
+    return status;
+  }
+}
+
+template <size_t... kIndices>
+constexpr std::array<ExecuteFunction, sizeof...(kIndices)> Wrapped(
+    std::index_sequence<kIndices...>) {
+  return {Execute<kIndices>...};
+}
+constexpr std::array<ExecuteFunction, kNumOpcodes> kExecute =
+    Wrapped(std::make_index_sequence<kNumOpcodes>());
+
+}  // namespace
+
+ExecuteFunction ExecuteOf(Opcode opcode) {
+  return kExecute[static_cast<size_t>(opcode)];
+}
+
+// Bytes stay written: pinned tiles may alias, and each has a reset of its own.
+absl::Status ExecutePsumReset(const ExecuteArgs& args, CoreState&) {
+  const Tile& tile = args.slots[slot::PsumReset::kDst].tile;
+  MarkPsum(tile, PsumWriter::kNothing);
+  return absl::OkStatus();
+}
+
+absl::Status ExecuteNop(const ExecuteArgs&, CoreState&) {
+  return absl::OkStatus();
+}
+
+}  // namespace trnemu

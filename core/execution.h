@@ -1,0 +1,130 @@
+// What an opcode's execute function sees: operands with addresses, attributes,
+// and the state of its engine. Never protobuf, never the program's pools.
+//
+// An execute function does the whole instruction at once, over spans. It may
+// rely on what the rules and the loader have checked (spaces, shapes, equal
+// counts, addresses inside memory). It returns a diagnostic status for what
+// only the data can show; the scheduler adds who and where.
+#ifndef TRNEMU_CORE_EXECUTION_H_
+#define TRNEMU_CORE_EXECUTION_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/numerics/matmul.h"
+#include "core/numerics/options.h"
+#include "isa/diagnostic.h"
+#include "isa/hardware.h"
+#include "isa/program.h"
+#include "memory/onchip.h"
+
+namespace trnemu {
+
+// An operand whose address is known. Steps are in bytes.
+struct Tile {
+  std::byte* base = nullptr;      // first element of the first partition
+  uint8_t* shadow = nullptr;      // of the same byte; null: not tracked
+  uint8_t* psum_state = nullptr;  // PSUM: PsumWriter per 2 bytes, of base
+  ptrdiff_t partition_stride = 0;        // bytes, of base and shadow
+  ptrdiff_t psum_state_stride = 0;       // entries between partitions
+  uint32_t partitions = 1;               // 1 in HBM
+  uint32_t first_partition = 0;          // of the memory; 0 in HBM
+  int64_t address = 0;  // byte of base in its partition; in HBM in the tensor
+  Dtype dtype = Dtype::kInvalid;
+  Space space = Space::kInvalid;
+  uint8_t rank = 0;
+  bool contiguous = false;  // within a partition
+  int64_t free_size = 0;    // elements per partition
+  std::array<Dim, kMaxDims> dims{};
+};
+
+// Rows of one partition: the innermost dimension, once for each setting of the
+// outer ones. Calls visit(byte offset from the partition's base, first element
+// index). Row length is dims[rank-1].count, stride dims[rank-1].step.
+template <typename Visit>
+void ForEachRow(const Tile& tile, Visit visit);
+
+// A slot of a decoded instruction.
+struct Slot {
+  Operand::Kind kind = Operand::Kind::kAbsent;
+  Tile tile;
+  float immediate = 0;
+};
+
+struct ExecuteArgs {
+  std::span<const Slot> slots;            // the opcode row's operands
+  std::span<const Attribute> attributes;  // the opcode row's attributes
+  std::span<const Operand> operands;      // undecoded, for patterns
+  Engine engine;
+};
+
+// A finding that does not stop the run (a warning).
+class FindingSink {
+ public:
+  virtual ~FindingSink() = default;
+  virtual void Warn(Diagnostic diagnostic) = 0;
+};
+
+// Scratch and architectural state of the engines of one core.
+struct CoreState {
+  const Hardware* hardware = nullptr;
+  NumericsOptions numerics;
+  FindingSink* findings = nullptr;  // never null during a run
+  bool check_memory = true;         // shadow checks on
+  std::span<const std::string> allow;  // ids of errors that may pass
+  int64_t warnings_seen = 0;
+
+  // Tensor engine: what is loaded now.
+  Stationary stationary;
+  Dtype stationary_dtype = Dtype::kInvalid;
+  // In transpose mode the bits of what is loaded, widened to 32 (K x M).
+  std::vector<uint32_t> stationary_bits;
+  int64_t stationary_rows = 0;     // K; 0: nothing is loaded
+  int64_t stationary_columns = 0;  // M
+  int64_t stationary_pass = 0;
+  bool stationary_transpose = false;
+  // The tile of the array it is in: start row, start column, rows, columns.
+  std::array<int64_t, 4> stationary_position{};
+  // Scalar engine: one running sum per lane.
+  std::array<float, kPartitions> scalar_accumulators{};
+  // Row buffers; each at least the longest free size (65536 elements).
+  std::array<std::vector<float>, 4> rows;
+  std::vector<uint32_t> bits[3];
+  // Matrices of the tensor engine (128 x 8192 at most), grown on first use.
+  std::array<std::vector<float>, 3> matrices;
+};
+
+using ExecuteFunction = absl::Status (*)(const ExecuteArgs&, CoreState&);
+// The execute function of each opcode; complete by a static_assert.
+ExecuteFunction ExecuteOf(Opcode opcode);
+
+template <typename Visit>
+void ForEachRow(const Tile& tile, Visit visit) {
+  const int outer = tile.rank - 1;
+  const int64_t length = tile.dims[outer].count;
+  if (outer == 0) {
+    visit(ptrdiff_t{0}, int64_t{0});
+    return;
+  }
+  std::array<int64_t, kMaxDims> at{};
+  ptrdiff_t offset = 0;
+  for (int64_t first = 0; first < tile.free_size; first += length) {
+    visit(offset, first);
+    for (int d = outer - 1; d >= 0; --d) {
+      offset += tile.dims[d].step;
+      if (++at[d] < tile.dims[d].count) break;
+      offset -= tile.dims[d].step * tile.dims[d].count;
+      at[d] = 0;
+    }
+  }
+}
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_EXECUTION_H_

@@ -1,0 +1,143 @@
+#include "core/host_data.h"
+
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "isa/builder.h"
+
+namespace trnemu {
+namespace {
+
+bool IsInput(const Tensor& t) {
+  return t.kind == TensorKind::kInput || t.kind == TensorKind::kInOut;
+}
+bool IsOutput(const Tensor& t) {
+  return t.kind == TensorKind::kOutput || t.kind == TensorKind::kInOut;
+}
+
+absl::Status InputFault(std::string_view id, std::string message) {
+  return MakeFault(Category::kInput, id, message);
+}
+
+std::string ShapeAndDtype(std::span<const int64_t> shape, Dtype dtype) {
+  return absl::StrCat(DescribeShape(shape), " ", std::string(Name(dtype)));
+}
+
+absl::Status CheckInput(const Tensor& t, const InputArray& a) {
+  if (a.shape != t.shape) {
+    return InputFault("input.shape",
+                      absl::StrCat("input ", t.name, " must have shape ",
+                                   DescribeShape(t.shape), ", but it has ",
+                                   DescribeShape(a.shape)));
+  }
+  const bool same_carrier =
+      Info(t.dtype).carrier == Info(a.dtype).carrier;
+  const bool raw = a.raw_bits && SizeOf(a.dtype) == SizeOf(t.dtype);
+  if (!same_carrier && !raw) {
+    return InputFault(
+        "input.dtype",
+        absl::StrCat("input ", t.name, " must be ", std::string(Name(t.dtype)),
+                     ", but it is ", std::string(Name(a.dtype)),
+                     "; nothing is cast silently"));
+  }
+  if (static_cast<int64_t>(a.bytes.size()) != t.nbytes()) {
+    return InputFault("input.size",
+                      absl::StrCat("input ", t.name, " of ",
+                                   ShapeAndDtype(t.shape, t.dtype), " needs ",
+                                   t.nbytes(), " bytes but has ",
+                                   a.bytes.size()));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string_view> InputNames(const Program& program) {
+  std::vector<std::string_view> names;
+  for (const Tensor& t : program.tensors) {
+    if (IsInput(t)) names.push_back(t.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+absl::Status CheckInputs(const Program& program, const Inputs& inputs,
+                         bool have_inouts) {
+  const auto names = InputNames(program);
+  for (const auto& [name, array] : inputs) {
+    const Tensor* tensor = nullptr;
+    for (const Tensor& t : program.tensors) {
+      if (IsInput(t) && t.name == name) tensor = &t;
+    }
+    if (tensor == nullptr) {
+      std::string message =
+          absl::StrCat("the program has no input named \"", name, "\"");
+      const std::string_view nearest = NearestName(name, names);
+      if (!nearest.empty()) {
+        absl::StrAppend(&message, "; the nearest is \"", std::string(nearest),
+                        "\"");
+      }
+      if (names.empty()) absl::StrAppend(&message, "; it has no inputs");
+      return InputFault("input.unknown", message);
+    }
+    absl::Status ok = CheckInput(*tensor, array);
+    if (!ok.ok()) return ok;
+  }
+  for (const Tensor& t : program.tensors) {
+    if (!IsInput(t) || inputs.find(t.name) != inputs.end()) continue;
+    if (t.kind == TensorKind::kInOut && have_inouts) continue;
+    return InputFault("input.missing",
+                      absl::StrCat("input ", t.name, " of ",
+                                   ShapeAndDtype(t.shape, t.dtype),
+                                   " is missing"));
+  }
+  return absl::OkStatus();
+}
+
+void PrepareHbm(const Program& program, const Inputs& inputs,
+                const std::vector<HbmBlock>& blocks) {
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const Tensor& t = program.tensors[i];
+    if (t.on_chip()) continue;
+    const HbmBlock& block = blocks[i];
+    if (const auto it = inputs.find(t.name); it != inputs.end() && IsInput(t)) {
+      std::memcpy(block.data(), it->second.bytes.data(),
+                  it->second.bytes.size());
+    }
+    const bool written = IsInput(t) || t.kind == TensorKind::kConstant;
+    std::memset(block.shadow(), written ? 1 : 0,
+                static_cast<size_t>(t.nbytes()));
+  }
+}
+
+absl::StatusOr<std::map<std::string, HostArray>> CollectOutputs(
+    const Program& program, const std::vector<HbmBlock>& blocks, bool check) {
+  std::map<std::string, HostArray> outputs;
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const Tensor& t = program.tensors[i];
+    if (!IsOutput(t)) continue;
+    const size_t bytes = static_cast<size_t>(t.nbytes());
+    if (check) {
+      if (const void* gap = std::memchr(blocks[i].shadow(), 0, bytes)) {
+        const int64_t at = static_cast<const uint8_t*>(gap) -
+                           blocks[i].shadow();
+        Diagnostic d;
+        d.category = Category::kUninitialized;
+        d.id = "output.unwritten";
+        d.message = absl::StrCat(
+            "output ", t.name, " of ", ShapeAndDtype(t.shape, t.dtype),
+            " was not written in full: byte ", at, " (element ",
+            at / static_cast<int64_t>(SizeOf(t.dtype)), ") never was");
+        d.source = program.DescribeSource(t.source);
+        d.remedy = "write every element of the output, or make it smaller";
+        return ToStatus(std::move(d));
+      }
+    }
+    HostArray& array = outputs[t.name];
+    array.dtype = t.dtype;
+    array.shape = t.shape;
+    array.bytes.assign(blocks[i].data(), blocks[i].data() + bytes);
+  }
+  return outputs;
+}
+
+}  // namespace trnemu

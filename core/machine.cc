@@ -1,0 +1,81 @@
+#include "core/machine.h"
+
+#include <algorithm>
+#include <new>
+
+namespace trnemu {
+
+CoreMemory::CoreMemory(const MemoryLimits& limits)
+    : sbuf(limits.sbuf_partition_bytes),
+      psum(limits.psum_partition_bytes),
+      psum_state(static_cast<size_t>(psum.stride() / 2 * kPartitions)) {}
+
+void CoreMemory::Clear() {
+  sbuf.ClearShadow();
+  psum.ClearShadow();
+  std::fill(psum_state.begin(), psum_state.end(),
+            static_cast<uint8_t>(PsumWriter::kNothing));
+}
+
+absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
+    std::shared_ptr<const Hardware> hardware, int cores) {
+  auto machine = std::make_shared<Machine>();
+  auto hbm = Hbm::Create(hardware->memory.hbm_bytes_per_core * cores);
+  if (!hbm.ok()) return hbm.status();
+  machine->hbm = *hbm;
+  try {
+    for (int c = 0; c < cores; ++c) {
+      machine->cores.push_back(std::make_unique<CoreMemory>(hardware->memory));
+    }
+  } catch (const std::bad_alloc&) {
+    return MakeFault(Category::kLimit, "limit.host_memory",
+                     "this host has no memory for a core's SBUF and PSUM");
+  }
+  machine->hardware = std::move(hardware);
+  return machine;
+}
+
+void Placement::Resolve(size_t core, const Access& a, Tile& t) const {
+  const Tensor& tensor = program_.tensors[a.tensor];
+  const int64_t size = static_cast<int64_t>(SizeOf(a.dtype));
+  t.dtype = a.dtype;
+  t.space = a.space;
+  t.rank = a.rank;
+  t.free_size = 1;
+  int64_t run = size;
+  t.contiguous = true;
+  for (int d = a.rank - 1; d >= 0; --d) {
+    t.dims[d] = {a.dims[d].step * size, a.dims[d].count};
+    t.free_size *= a.dims[d].count;
+    if (a.dims[d].count != 1 && t.dims[d].step != run) t.contiguous = false;
+    run *= a.dims[d].count;
+  }
+  t.psum_state = nullptr;
+  t.psum_state_stride = 0;
+  if (a.space == Space::kHbm) {
+    const HbmBlock& block = blocks_[a.tensor];
+    t.address = a.offset * size;
+    t.base = block.data() + t.address;
+    t.shadow = track_ ? block.shadow() + t.address : nullptr;
+    t.partition_stride = 0;
+    t.partitions = 1;
+    t.first_partition = 0;
+    return;
+  }
+  CoreMemory& memory = *machine_.cores[core];
+  const bool psum = a.space == Space::kPsum;
+  OnChipMemory& on_chip = psum ? memory.psum : memory.sbuf;
+  t.first_partition = tensor.start_partition + a.start_partition;
+  t.address = static_cast<int64_t>(tensor.byte_address) + a.offset * size;
+  t.base = on_chip.at(t.first_partition, t.address);
+  t.shadow = track_ ? on_chip.shadow_at(t.first_partition, t.address) : nullptr;
+  t.partition_stride = on_chip.stride();
+  t.partitions = a.partitions;
+  if (psum) {
+    t.psum_state_stride = on_chip.stride() / 2;
+    t.psum_state = memory.psum_state.data() +
+                   t.first_partition * t.psum_state_stride + t.address / 2;
+  }
+}
+
+}  // namespace trnemu

@@ -1,0 +1,57 @@
+// The memories of a logical core, and where a program's operands lie in them.
+#ifndef TRNEMU_CORE_MACHINE_H_
+#define TRNEMU_CORE_MACHINE_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/execution.h"
+#include "isa/hardware.h"
+#include "isa/program.h"
+#include "memory/hbm.h"
+#include "memory/onchip.h"
+
+namespace trnemu {
+
+// One physical core.
+struct CoreMemory {
+  explicit CoreMemory(const MemoryLimits& limits);
+  OnChipMemory sbuf;
+  OnChipMemory psum;
+  // PsumWriter of each pair of bytes, as psum is laid out.
+  std::vector<uint8_t> psum_state;
+  // Forgets what was written.
+  void Clear();
+};
+
+struct Machine {
+  std::shared_ptr<const Hardware> hardware;
+  std::vector<std::unique_ptr<CoreMemory>> cores;
+  std::shared_ptr<Hbm> hbm;
+};
+
+absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
+    std::shared_ptr<const Hardware> hardware, int cores);
+
+// A loaded program's tensors: HBM blocks by tensor index, null for tiles.
+class Placement {
+ public:
+  Placement(const Program& program, Machine& machine,
+            const std::vector<HbmBlock>& blocks, bool track)
+      : program_(program), machine_(machine), blocks_(blocks), track_(track) {}
+
+  // The operand's address. It must lie inside its tensor (VerifyProgram).
+  // `track` off leaves the shadow pointers null.
+  void Resolve(size_t core, const Access& access, Tile& tile) const;
+
+ private:
+  const Program& program_;
+  Machine& machine_;
+  const std::vector<HbmBlock>& blocks_;
+  bool track_;
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_MACHINE_H_

@@ -1,0 +1,60 @@
+// The numeric rules that the documents leave open, as switches.
+//
+// Each has one default (the first value) and is set by `--numerics KEY=VALUE`.
+// What is known about each: docs/numerics.md.
+#ifndef TRNEMU_CORE_NUMERICS_OPTIONS_H_
+#define TRNEMU_CORE_NUMERICS_OPTIONS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trnemu {
+
+// How the tensor engine multiplies and sums.
+enum class MatmulRule : uint8_t { kSilicon, kChain, kExact };
+// How a value becomes tfloat32, read or written.
+enum class Tf32Rounding : uint8_t { kRne, kTruncate };
+// What a magnitude above 448 becomes in float8_e4m3fn, which has no infinity.
+enum class E4m3fnOverflow : uint8_t { kNan, kSaturate };
+// Whether fn(data * scale + bias) rounds the product on its own.
+enum class ScaleBias : uint8_t { kSeparate, kFused };
+// What becomes of subnormal values of the format being read or written.
+enum class Subnormals : uint8_t { kKeep, kFlush };
+// Which formula quantize_mx takes its scale from.
+enum class MxScale : uint8_t { kCurrent, kLegacy };
+
+struct NumericsOptions {
+  MatmulRule matmul = MatmulRule::kSilicon;
+  Tf32Rounding tf32 = Tf32Rounding::kRne;
+  E4m3fnOverflow e4m3fn_overflow = E4m3fnOverflow::kNan;
+  ScaleBias scale_bias = ScaleBias::kSeparate;
+  Subnormals subnormals = Subnormals::kKeep;
+  MxScale mx_scale = MxScale::kCurrent;
+
+  friend bool operator==(const NumericsOptions&,
+                         const NumericsOptions&) = default;
+};
+
+struct NumericsKey {
+  std::string_view name;
+  std::span<const std::string_view> values;  // the first is the default
+  std::string_view doc;                      // one line
+};
+
+// Every key, in the order reports print them.
+std::span<const NumericsKey> NumericsKeys();
+
+// Sets one option. Returns "" or, leaving `options` as it was, a sentence that
+// says what is wrong and lists what would be right.
+std::string SetNumericsOption(NumericsOptions& options, std::string_view key,
+                              std::string_view value);
+
+// The name of the value an option has now; "" for an unknown key.
+std::string_view NumericsOptionValue(const NumericsOptions& options,
+                                     std::string_view key);
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_NUMERICS_OPTIONS_H_

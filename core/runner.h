@@ -1,0 +1,124 @@
+// One run of one program: the event-driven scheduler.
+//
+// Sequencers issue in order; a DMA transfer is parts in queues; semaphores tie
+// them together. Each step either takes effect or stalls; when nothing can
+// take effect and something is left, that is a deadlock.
+#ifndef TRNEMU_CORE_RUNNER_H_
+#define TRNEMU_CORE_RUNNER_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/engines/dma.h"
+#include "core/execution.h"
+#include "core/machine.h"
+#include "core/run.h"
+#include "core/semaphores.h"
+#include "core/sequencer.h"
+#include "core/time_model.h"
+#include "isa/program.h"
+#include "isa/text.h"
+
+namespace trnemu {
+
+class Runner : public FindingSink {
+ public:
+  // Everything is kept by reference. `states` has one entry per core.
+  Runner(const Program& program, Machine& machine,
+         const std::vector<HbmBlock>& blocks, const TimeModel& time,
+         const RunOptions& options, std::span<CoreState* const> states);
+
+  absl::Status Run();
+  void Warn(Diagnostic diagnostic) override;
+
+  Profile& profile() { return profile_; }
+  std::vector<Diagnostic>& findings() { return findings_; }
+
+ private:
+  // What has to happen at a time: signals of an instruction, or a DMA part.
+  struct Event {
+    Ticks time = 0;
+    uint64_t sequence = 0;  // ties break in the order of creation
+    const Instruction* instruction = nullptr;
+    size_t core = 0;
+    int64_t transfer = -1;  // a DMA part's, else -1
+    int32_t part = 0;
+    bool operator>(const Event& o) const {
+      return time != o.time ? time > o.time : sequence > o.sequence;
+    }
+  };
+  // A DMA on its way.
+  struct Transfer {
+    const Instruction* instruction = nullptr;
+    size_t core = 0;
+    Tile dst, src;
+    std::vector<DmaPart> parts;
+    int64_t parts_left = 0;
+    Ticks trigger = 0;
+  };
+
+  absl::Status RunTimed();
+  absl::Status RunProgramOrder();
+  absl::Status RunRandom();
+  absl::Status CheckBudgets();
+
+  void Prepare(Sequencer& s);
+  void PrepareTime(Sequencer& s);
+  Ticks StallOfTensor(const Sequencer& s) const;
+  Ticks StallOfDependence(const Sequencer& s) const;
+  ExecuteArgs ArgsOf(const Sequencer& s) const;
+  bool WaitsHold(const Sequencer& s) const;
+  // Takes the instruction at s.next; its waits must hold.
+  absl::Status Step(Sequencer& s);
+  absl::Status StepCompute(Sequencer& s);
+  absl::Status StepDma(Sequencer& s);
+  void AdvanceTime(Sequencer& s);
+  void ScheduleParts(Sequencer& s, int64_t transfer);
+  absl::Status FinishPart(int64_t transfer, int32_t part);
+  absl::Status Signal(const Instruction& i, size_t core, Ticks now);
+  void Wake(uint32_t semaphore, Ticks now);
+  void Retire(Sequencer& s);
+
+  absl::Status Locate(absl::Status status, size_t core, const Instruction& i);
+  absl::Status Deadlock() const;
+  void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
+           const Tile* dst);
+  Ticks& QueueFree(uint32_t queue_set, int queue);
+
+  const Program& program_;
+  Machine& machine_;
+  const TimeModel& time_;
+  const RunOptions& options_;
+  std::span<CoreState* const> states_;
+  Placement placement_;
+  Semaphores semaphores_;
+  std::vector<Sequencer> sequencers_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t next_sequence_ = 0;
+  std::vector<Transfer> transfers_;
+  std::vector<int64_t> free_transfers_;
+  std::vector<std::array<Ticks, 16>> dma_engine_free_;  // per core
+  std::vector<Ticks> queue_free_;    // per queue set, 16 queues each
+  // Random order: parts that wait, per queue of each queue set, first in
+  // first out.
+  std::vector<std::deque<std::pair<int64_t, int32_t>>> pending_parts_;
+  int64_t pending_count_ = 0;
+  Profile profile_;
+  std::vector<Diagnostic> findings_;
+  absl::Status strict_;  // the first warning, when warnings are errors
+  // The instruction being executed, for findings.
+  const Instruction* current_ = nullptr;
+  size_t current_core_ = 0;
+  Ticks now_ = 0;
+  std::vector<int64_t> opcode_counts_;
+  std::optional<Disassembler> disassembler_;  // with a log
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_RUNNER_H_

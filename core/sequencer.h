@@ -1,0 +1,56 @@
+// One engine's in-order instruction stream during a run.
+#ifndef TRNEMU_CORE_SEQUENCER_H_
+#define TRNEMU_CORE_SEQUENCER_H_
+
+#include <array>
+#include <cstdint>
+
+#include "core/execution.h"
+#include "core/run.h"
+#include "core/time_model.h"
+
+namespace trnemu {
+
+inline constexpr size_t kMaxSlots = 5;
+
+// The bytes an instruction wrote on chip and when they are there, so that a
+// dependent instruction of the same engine starts no earlier.
+struct RecentWrite {
+  Space space = Space::kInvalid;
+  uint32_t first_partition = 0, partitions = 0;
+  int64_t low = 0, high = 0;  // bytes of the partition, high exclusive
+  Ticks completion = 0;
+};
+
+struct Sequencer {
+  size_t core = 0;
+  Engine engine = Engine::kUnknown;
+  const Instruction* next = nullptr;
+  const Instruction* end = nullptr;
+
+  // Of the instruction at `next`, once prepared.
+  bool prepared = false;
+  bool blocked = false;  // its waits do not hold
+  std::array<Slot, kMaxSlots> slots;
+  Cost cost;
+  Ticks ready = 0;    // when it could start if its waits held
+  Ticks earliest = 0;  // when it can start
+
+  Ticks issue_ready = 0;  // when the next instruction may start
+  Ticks last_completion = 0;
+  std::array<RecentWrite, 2> recent;
+  size_t recent_at = 0;
+  // Tensor engine: the load path and the array.
+  Ticks load_free = 0, load_ready = 0, array_free = 0;
+  Ticks array_busy = 0;  // since it last idled
+  // Scalar engine: the activation table that is loaded.
+  uint8_t table = 0;
+  // DMA: when the next transfer's payload may start.
+  Ticks next_payload = 0;
+
+  bool done() const { return next == end; }
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_SEQUENCER_H_

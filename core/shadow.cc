@@ -1,0 +1,252 @@
+#include "core/shadow.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/layout.h"
+
+namespace trnemu {
+namespace {
+
+constexpr uint8_t kWritten = 1;
+
+int64_t CountOf(const Tile& tile, int64_t first, int64_t count) {
+  return count >= 0 ? count : tile.partitions * tile.free_size - first;
+}
+
+// Whether the shadow of n elements of type Word, `step` bytes apart, has no
+// zero byte.
+template <typename Word>
+bool WordsWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n) {
+  constexpr Word kOnes = static_cast<Word>(0x0101010101010101ull);
+  Word clear = 0;  // gets a bit 7 for each zero byte
+  for (int64_t i = 0; i < n; ++i) {
+    Word word;
+    std::memcpy(&word, shadow + i * step, sizeof(word));
+    clear |= static_cast<Word>((word - kOnes) & ~word);
+  }
+  return (clear & static_cast<Word>(kOnes << 7)) == 0;
+}
+
+bool RunWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n,
+                size_t bytes) {
+  if (step == 0) n = 1;
+  if (n == 1 || step == static_cast<ptrdiff_t>(bytes)) {
+    return std::memchr(shadow, 0, static_cast<size_t>(n) * bytes) == nullptr;
+  }
+  if (bytes == 1) return WordsWritten<uint8_t>(shadow, step, n);
+  if (bytes == 2) return WordsWritten<uint16_t>(shadow, step, n);
+  return WordsWritten<uint32_t>(shadow, step, n);
+}
+
+template <typename Word>
+void FillWords(uint8_t* shadow, ptrdiff_t step, int64_t n, uint8_t value) {
+  const Word word = static_cast<Word>(0x0101010101010101ull * value);
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(shadow + i * step, &word, sizeof(word));
+  }
+}
+
+void FillRun(uint8_t* shadow, ptrdiff_t step, int64_t n, size_t bytes,
+             uint8_t value) {
+  if (n == 1 || step == static_cast<ptrdiff_t>(bytes)) {
+    std::memset(shadow, value, static_cast<size_t>(n) * bytes);
+  } else if (bytes == 1) {
+    FillWords<uint8_t>(shadow, step, n, value);
+  } else if (bytes == 2) {
+    FillWords<uint16_t>(shadow, step, n, value);
+  } else {
+    FillWords<uint32_t>(shadow, step, n, value);
+  }
+}
+
+void FillShadow(const Tile& tile, int64_t first, int64_t count, uint8_t value) {
+  if (tile.shadow == nullptr) return;
+  const Layout layout = FlatLayout(tile);
+  const size_t bytes = SizeOf(tile.dtype);
+  ForEachRun(layout, first, CountOf(tile, first, count),
+             [&](ptrdiff_t offset, int64_t, int64_t n) {
+               FillRun(tile.shadow + offset, layout.step(), n, bytes, value);
+             });
+}
+
+// Where the first unwritten byte is, and how much is unwritten.
+struct Unwritten {
+  int64_t element = -1;
+  ptrdiff_t offset = 0;  // of the first byte, from the tile's base
+  int64_t bytes = 0;     // unwritten from there on without a gap
+  int64_t elements = 0;  // that have an unwritten byte
+};
+
+void Examine(const Tile& tile, ptrdiff_t offset, int64_t element,
+             Unwritten& found) {
+  const size_t size = SizeOf(tile.dtype);
+  const uint8_t* shadow = tile.shadow + offset;
+  const void* hole = std::memchr(shadow, 0, size);
+  if (hole == nullptr) return;
+  ++found.elements;
+  const ptrdiff_t at = offset + (static_cast<const uint8_t*>(hole) - shadow);
+  if (found.element < 0) {
+    found.element = element;
+    found.offset = at;
+  }
+  if (at != found.offset + found.bytes) return;
+  while (found.offset + found.bytes < offset + static_cast<ptrdiff_t>(size) &&
+         tile.shadow[found.offset + found.bytes] == 0) {
+    ++found.bytes;
+  }
+}
+
+absl::Status ReadUnwritten(const Tile& tile, std::string_view operand,
+                           const Layout& layout, int64_t first, int64_t count) {
+  Unwritten found;
+  ForEachRun(layout, first, count,
+             [&](ptrdiff_t offset, int64_t element, int64_t n) {
+               for (int64_t i = 0; i < n; ++i) {
+                 Examine(tile, offset + i * layout.step(), element + i, found);
+               }
+             });
+  const int64_t partition = found.element / tile.free_size;
+  const ptrdiff_t offset = found.offset - partition * tile.partition_stride;
+  const int64_t begin = tile.address + offset;
+  Diagnostic d;
+  d.category = Category::kUninitialized;
+  d.id = "memory.read_unwritten";
+  d.operand = std::string(operand);
+  d.message = absl::StrCat(std::string(operand), " reads ",
+                           DescribeBytes(tile, partition, offset, found.bytes),
+                           ", which nothing has written in this run");
+  d.details = {
+      {"element", absl::StrCat(found.element % tile.free_size)},
+      {"byte_range", absl::StrCat("[", begin, ", ", begin + found.bytes, ")")},
+      {"unwritten_elements", absl::StrCat(found.elements)},
+      {"dtype", std::string(Name(tile.dtype))}};
+  if (tile.space != Space::kHbm) {
+    d.details.insert(
+        d.details.begin(),
+        {"partition", absl::StrCat(tile.first_partition + partition)});
+  }
+  d.remedy = "write all that the instruction reads, or narrow its view";
+  return ToStatus(std::move(d));
+}
+
+// The entries of PSUM state that n bytes at `offset` of a partition have.
+struct PsumEntries {
+  const uint8_t* begin;
+  int64_t size;
+};
+
+PsumEntries EntriesOf(const Tile& tile, int64_t partition, ptrdiff_t offset,
+                      int64_t bytes) {
+  const ptrdiff_t odd = tile.address & 1;
+  const ptrdiff_t begin = (offset + odd) >> 1;
+  const ptrdiff_t end = (offset + odd + bytes + 1) >> 1;
+  return {tile.psum_state + partition * tile.psum_state_stride + begin,
+          end - begin};
+}
+
+// Calls visit(partition, byte offset in it, bytes) for what lies one after the
+// other.
+template <typename Visit>
+void ForEachPsumRun(const Tile& tile, int64_t first, int64_t count,
+                    Visit visit) {
+  const Layout layout = RowLayout(tile);
+  const int64_t size = static_cast<int64_t>(SizeOf(tile.dtype));
+  while (count > 0) {
+    const int64_t partition = first / tile.free_size;
+    const int64_t from = first % tile.free_size;
+    const int64_t n = std::min(count, tile.free_size - from);
+    ForEachRun(layout, from, n, [&](ptrdiff_t offset, int64_t, int64_t run) {
+      if (run == 1 || layout.step() == size) {
+        visit(partition, offset, run * size);
+        return;
+      }
+      for (int64_t i = 0; i < run; ++i) {
+        visit(partition, offset + i * layout.step(), size);
+      }
+    });
+    first += n;
+    count -= n;
+  }
+}
+
+}  // namespace
+
+absl::Status CheckWritten(const Tile& tile, std::string_view operand,
+                          int64_t first, int64_t count) {
+  if (tile.shadow == nullptr) return absl::OkStatus();
+  const Layout layout = FlatLayout(tile);
+  const size_t bytes = SizeOf(tile.dtype);
+  count = CountOf(tile, first, count);
+  bool written = true;
+  ForEachRun(layout, first, count, [&](ptrdiff_t offset, int64_t, int64_t n) {
+    written = RunWritten(tile.shadow + offset, layout.step(), n, bytes);
+    return written;
+  });
+  if (written) return absl::OkStatus();
+  return ReadUnwritten(tile, operand, layout, first, count);
+}
+
+void MarkWritten(const Tile& tile, int64_t first, int64_t count) {
+  FillShadow(tile, first, count, kWritten);
+}
+
+void ForgetWritten(const Tile& tile) { FillShadow(tile, 0, -1, 0); }
+
+void MarkPsum(const Tile& tile, PsumWriter writer, int64_t first,
+              int64_t count) {
+  if (tile.psum_state == nullptr) return;
+  ForEachPsumRun(tile, first, CountOf(tile, first, count),
+                 [&](int64_t partition, ptrdiff_t offset, int64_t bytes) {
+                   const PsumEntries entries =
+                       EntriesOf(tile, partition, offset, bytes);
+                   std::memset(const_cast<uint8_t*>(entries.begin),
+                               static_cast<int>(writer),
+                               static_cast<size_t>(entries.size));
+                 });
+}
+
+unsigned PsumWriters(const Tile& tile) {
+  if (tile.psum_state == nullptr) return 0;
+  unsigned writers = 0;
+  ForEachPsumRun(tile, 0, tile.partitions * tile.free_size,
+                 [&](int64_t partition, ptrdiff_t offset, int64_t bytes) {
+                   const auto [begin, size] =
+                       EntriesOf(tile, partition, offset, bytes);
+                   writers |= 1u << *begin;
+                   // All equal, most of the time: equal to themselves shifted
+                   // by one.
+                   const size_t others = static_cast<size_t>(size - 1);
+                   if (std::memcmp(begin, begin + 1, others) == 0) return;
+                   for (int64_t i = 1; i < size; ++i) writers |= 1u << begin[i];
+                 });
+  return writers;
+}
+
+PsumWriter PsumWriterAt(const Tile& tile, int64_t partition, ptrdiff_t offset) {
+  const auto [begin, size] = EntriesOf(
+      tile, partition, offset, static_cast<int64_t>(SizeOf(tile.dtype)));
+  for (int64_t i = 1; i < size; ++i) {
+    if (begin[i] != begin[0]) return PsumWriter::kNothing;
+  }
+  return static_cast<PsumWriter>(begin[0]);
+}
+
+std::string DescribeBytes(const Tile& tile, int64_t partition, ptrdiff_t offset,
+                          int64_t bytes) {
+  const int64_t begin = tile.address + offset;
+  std::string text =
+      bytes == 1 ? absl::StrCat("byte ", begin)
+                 : absl::StrCat("bytes ", begin, " to ", begin + bytes - 1);
+  if (tile.space == Space::kHbm) return text + " of the HBM tensor";
+  absl::StrAppend(&text, " of partition ", tile.first_partition + partition,
+                  " of ", std::string(Name(tile.space)));
+  if (tile.space == Space::kPsum) {
+    absl::StrAppend(&text, ", bank ", begin / kPsumBankBytes);
+  }
+  return text;
+}
+
+}  // namespace trnemu

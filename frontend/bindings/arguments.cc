@@ -1,0 +1,320 @@
+// The arguments of an operation, from what Python passes. A wrong kind or name
+// is a TypeError, as for any Python function; a broken rule is the builder's
+// to find.
+#include <array>
+#include <limits>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/bindings/bindings.h"
+
+namespace trnemu::bindings {
+namespace {
+
+std::string_view Utf8(PyObject* unicode) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(unicode, &size);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<size_t>(size)};
+}
+
+// Reads the arguments of one call.
+class Reader {
+ public:
+  Reader(const OperationInfo& operation, uint64_t builder)
+      : operation_(operation), builder_(builder) {
+    call_.values.resize(operation.parameters.size());
+  }
+
+  ReadCall Run(nb::tuple args, nb::dict kwargs) {
+    if (args.size() > operation_.parameters.size()) {
+      Fail(absl::StrCat("takes ", operation_.parameters.size(),
+                        " positional arguments but ", args.size(),
+                        " were given"));
+    }
+    for (size_t i = 0; i < args.size(); ++i) Set(i, args[i]);
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(kwargs.ptr(), &at, &key, &value)) {
+      Keyword(Utf8(key), value);
+    }
+    for (size_t i = 0; i < operation_.parameters.size(); ++i) {
+      const ParameterSpec& spec = operation_.parameters[i];
+      if (spec.required && !given_[i]) {
+        Fail(absl::StrCat("missing required argument: '",
+                          std::string(spec.name), "'"));
+      }
+    }
+    return std::move(call_);
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& what) const {
+    RaiseTypeError(absl::StrCat(std::string(operation_.name), "() ", what));
+  }
+  [[noreturn]] void WrongKind(const ParameterSpec& spec, std::string_view must,
+                              nb::handle value) const {
+    Fail(absl::StrCat("argument '", std::string(spec.name), "' must be ",
+                      std::string(must), ", not ", TypeName(value)));
+  }
+  std::string Argument(const ParameterSpec& spec) const {
+    return absl::StrCat(std::string(operation_.name), "() argument '",
+                        std::string(spec.name), "'");
+  }
+
+  void Keyword(std::string_view key, nb::handle value) {
+    const int index = ParameterIndex(operation_, key);
+    if (index >= 0) return Set(static_cast<size_t>(index), value);
+    if (key == "wait") return ReadWaits(value);
+    if (key == "signal") return ReadSignals(value);
+    std::vector<std::string_view> names = {"wait", "signal"};
+    for (const ParameterSpec& p : operation_.parameters) {
+      names.push_back(p.name);
+    }
+    Fail(absl::StrCat("got an unexpected keyword argument '", std::string(key),
+                      "'", Suggestion(key, names)));
+  }
+
+  void Set(size_t index, nb::handle value) {
+    const ParameterSpec& spec = operation_.parameters[index];
+    if (given_[index]) {
+      Fail(absl::StrCat("got multiple values for argument '",
+                        std::string(spec.name), "'"));
+    }
+    given_[index] = true;
+    if (spec.kind == ParameterKind::kText) return ReadLabel(spec, value);
+    if (value.is_none() && spec.default_text == "None" && !spec.required) {
+      return;
+    }
+    call_.values[index] = Read(spec, value);
+  }
+
+  Value Read(const ParameterSpec& spec, nb::handle value) const {
+    switch (spec.kind) {
+      case ParameterKind::kTile:
+        return ReadTile(spec, value, "a View");
+      case ParameterKind::kTileOrNumber:
+        if (nb::isinstance<BoundView>(value)) return ReadTile(spec, value, "");
+        return ReadNumber(spec, value, "a View or a number");
+      case ParameterKind::kNumber:
+        return ReadNumber(spec, value, "a number");
+      case ParameterKind::kInteger:
+        return Value::Integer(ToInt(value, Argument(spec)));
+      case ParameterKind::kBool:
+        return Value::Bool(ReadBool(spec, value, "a bool"));
+      case ParameterKind::kAccumulate:
+        return Value::OfEnum(ReadBool(spec, value, "True, False or None")
+                                 ? Accumulate::kTrue
+                                 : Accumulate::kFalse);
+      case ParameterKind::kPattern:
+        return ReadPattern(spec, value);
+      case ParameterKind::kAxes:
+        if (IsInt(value)) {
+          const int64_t axis = ToInt(value, Argument(spec));
+          return Value::Ints({&axis, 1});
+        }
+        return ReadInts(spec, value, kMaxInts);
+      case ParameterKind::kIntPair:
+        return ReadInts(spec, value, 2);
+      default:
+        return ReadName(spec, value);
+    }
+  }
+
+  Value ReadTile(const ParameterSpec& spec, nb::handle value,
+                 std::string_view must) const {
+    BoundView* view = nullptr;
+    if (!nb::try_cast(value, view) || view == nullptr) {
+      WrongKind(spec, must, value);
+    }
+    if (view->builder != builder_) {
+      RaiseHere(Category::kIllegal, "argument.builder",
+                absl::StrCat(std::string(operation_.name), ": ",
+                             std::string(spec.name), " is '", view->view.name,
+                             "', a view of another ProgramBuilder"));
+    }
+    return Value::Of(OrRaiseHere(ToAccess(view->view)));
+  }
+
+  // Python and NumPy numbers; arrays are none, whatever their size.
+  Value ReadNumber(const ParameterSpec& spec, nb::handle value,
+                   std::string_view must) const {
+    if (PyFloat_CheckExact(value.ptr())) {
+      return Value::Number(PyFloat_AS_DOUBLE(value.ptr()));
+    }
+    if (PyLong_Check(value.ptr())) {
+      return Value::Integer(
+          ToInt(nb::steal(PyNumber_Index(value.ptr())), Argument(spec)));
+    }
+    if (!PyNumber_Check(value.ptr()) || PyComplex_Check(value.ptr()) ||
+        PyObject_HasAttrString(value.ptr(), "__len__") ||
+        nb::hasattr(value, "is_leaf")) {  // a torch tensor
+      WrongKind(spec, must, value);
+    }
+    if (PyIndex_Check(value.ptr())) {
+      return Value::Integer(ToInt(value, Argument(spec)));
+    }
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (number == -1 && PyErr_Occurred()) {
+      PyErr_Clear();
+      WrongKind(spec, must, value);
+    }
+    return Value::Number(number);
+  }
+
+  bool ReadBool(const ParameterSpec& spec, nb::handle value,
+                std::string_view must) const {
+    if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+    const std::string type = TypeName(value);
+    if (type == "numpy.bool" || type == "numpy.bool_") {
+      return PyObject_IsTrue(value.ptr()) == 1;
+    }
+    WrongKind(spec, must, value);
+  }
+
+  Value ReadName(const ParameterSpec& spec, nb::handle value) const {
+    if (!PyUnicode_Check(value.ptr())) WrongKind(spec, "a str", value);
+    const std::string_view name = Utf8(value.ptr());
+    const Value found = EnumFromName(spec.kind, name);
+    if (!found.is_none()) return found;
+    const std::vector<std::string_view> names = EnumNames(spec.kind);
+    std::string list;
+    for (std::string_view n : names) {
+      absl::StrAppend(&list, list.empty() ? "" : ", ", std::string(n));
+    }
+    Diagnostic d;
+    d.category = Category::kIllegal;
+    d.id = "operand.value";
+    d.message = absl::StrCat(std::string(operation_.name), ": ",
+                             std::string(spec.name), " cannot be \"",
+                             std::string(name), "\"", Suggestion(name, names));
+    d.operation = operation_.name;
+    d.operand = spec.name;
+    d.details = {{"values", list}};
+    RaiseHere(ToStatus(std::move(d)));
+  }
+
+  Value ReadPattern(const ParameterSpec& spec, nb::handle value) const {
+    const std::vector<Dim> pattern = ToPattern(value, Argument(spec));
+    CheckCount(spec, pattern.size(), kMaxInts);
+    return Value::Pattern(pattern);
+  }
+
+  Value ReadInts(const ParameterSpec& spec, nb::handle value,
+                 size_t most) const {
+    const std::vector<int64_t> ints = ToInts(value, Argument(spec));
+    CheckCount(spec, ints.size(), most);
+    if (spec.kind == ParameterKind::kIntPair && ints.size() == 1) {
+      CheckCount(spec, 1, 0);
+    }
+    return Value::Ints(ints);
+  }
+
+  void CheckCount(const ParameterSpec& spec, size_t count, size_t most) const {
+    if (count <= most) return;
+    Diagnostic d;
+    d.category = Category::kIllegal;
+    d.id = "argument.count";
+    d.message = absl::StrCat(
+        std::string(operation_.name), ": ", std::string(spec.name), " has ",
+        count, count == 1 ? " item" : " items", "; it takes ",
+        spec.kind == ParameterKind::kIntPair ? "none or 2"
+                                             : absl::StrCat("at most ", most));
+    d.operation = operation_.name;
+    d.operand = spec.name;
+    RaiseHere(ToStatus(std::move(d)));
+  }
+
+  void ReadLabel(const ParameterSpec& spec, nb::handle value) {
+    if (value.is_none()) return;
+    if (!PyUnicode_Check(value.ptr())) WrongKind(spec, "a str", value);
+    call_.label = Utf8(value.ptr());
+  }
+
+  // The items of wait= and signal=; `form` says what each must be.
+  nb::list Entries(nb::handle value, std::string_view form) const {
+    if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
+      Fail(absl::StrCat(std::string(form), ", not ", TypeName(value)));
+    }
+    const nb::list items(nb::borrow(value));
+    if (items.size() > std::numeric_limits<uint8_t>::max()) {
+      RaiseHere(Category::kIllegal, "argument.count",
+                absl::StrCat(std::string(operation_.name),
+                             " waits for, or "
+                             "signals, ",
+                             items.size(),
+                             " semaphores; the "
+                             "limit is 255"));
+    }
+    return items;
+  }
+
+  uint32_t Own(const BoundSemaphore& semaphore) const {
+    if (semaphore.builder == builder_) return semaphore.index;
+    RaiseHere(Category::kIllegal, "argument.builder",
+              absl::StrCat(std::string(operation_.name), ": semaphore '",
+                           semaphore.name, "' is of another ProgramBuilder"));
+  }
+
+  // (semaphore, number)
+  std::pair<uint32_t, int64_t> Pair(nb::handle item,
+                                    std::string_view form) const {
+    if (!PyTuple_Check(item.ptr()) || PyTuple_GET_SIZE(item.ptr()) != 2) {
+      Fail(absl::StrCat(std::string(form), "; an item is ", TypeName(item)));
+    }
+    BoundSemaphore* semaphore = nullptr;
+    if (!nb::try_cast(nb::handle(PyTuple_GET_ITEM(item.ptr(), 0)), semaphore) ||
+        semaphore == nullptr) {
+      Fail(absl::StrCat(std::string(form), "; the first of a pair is ",
+                        TypeName(PyTuple_GET_ITEM(item.ptr(), 0))));
+    }
+    return {Own(*semaphore),
+            ToInt(PyTuple_GET_ITEM(item.ptr(), 1), "a semaphore's value")};
+  }
+
+  void ReadWaits(nb::handle value) {
+    constexpr std::string_view kForm =
+        "argument 'wait' must be a list of (Semaphore, int) or Wait";
+    for (nb::handle item : Entries(value, kForm)) {
+      BoundWait* wait = nullptr;
+      if (nb::try_cast(item, wait) && wait != nullptr) {
+        call_.waits.push_back(wait->wait);
+        call_.waits.back().semaphore = Own(wait->semaphore);
+      } else {
+        const auto [semaphore, count] = Pair(item, kForm);
+        call_.waits.push_back({semaphore, count, false});
+      }
+    }
+  }
+
+  void ReadSignals(nb::handle value) {
+    constexpr std::string_view kForm =
+        "argument 'signal' must be a list of (Semaphore, int) or Signal";
+    for (nb::handle item : Entries(value, kForm)) {
+      BoundSignal* signal = nullptr;
+      if (nb::try_cast(item, signal) && signal != nullptr) {
+        call_.signals.push_back(signal->signal);
+        call_.signals.back().semaphore = Own(signal->semaphore);
+      } else {
+        const auto [semaphore, count] = Pair(item, kForm);
+        call_.signals.push_back(
+            {semaphore, SignalOp::kAdd, SignalAt::kComplete, count});
+      }
+    }
+  }
+
+  const OperationInfo& operation_;
+  const uint64_t builder_;
+  ReadCall call_;
+  std::array<bool, kMaxParameters> given_{};
+};
+
+}  // namespace
+
+ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
+                       nb::tuple args, nb::dict kwargs) {
+  return Reader(operation, builder).Run(args, kwargs);
+}
+
+}  // namespace trnemu::bindings

@@ -1,0 +1,121 @@
+// What the files of the extension module share.
+//
+// The module is thin: it turns Python objects into the types of isa/ and
+// core/, and absl::Status into trnemu.Fault. Everything here runs under the
+// GIL unless it says otherwise.
+#ifndef TRNEMU_FRONTEND_BINDINGS_BINDINGS_H_
+#define TRNEMU_FRONTEND_BINDINGS_BINDINGS_H_
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "isa/access.h"
+#include "isa/builder.h"
+#include "isa/diagnostic.h"
+#include "isa/program.h"
+
+namespace trnemu::bindings {
+
+namespace nb = nanobind;
+
+// A view, and the builder it belongs to, so that one is not used with another.
+struct BoundView {
+  View view;
+  uint64_t builder = 0;
+};
+struct BoundSemaphore {
+  uint32_t index = 0;
+  std::string name;
+  uint64_t builder = 0;
+};
+struct BoundWait {
+  BoundSemaphore semaphore;
+  Wait wait;
+};
+struct BoundSignal {
+  BoundSemaphore semaphore;
+  Signal signal;
+};
+struct BoundProgram {
+  std::shared_ptr<const Program> program;
+};
+
+// The line of the user's that led here: the innermost frame outside the
+// package. An empty file if there is none.
+struct UserLine {
+  std::string file;
+  uint32_t line = 0;
+  std::string function;
+};
+UserLine FindUserLine();
+// Frames of files whose path starts with this are the package's own.
+void SetPackagePrefix(std::string prefix);
+
+// Raise trnemu.Fault (InputFault for category input).
+[[noreturn]] void Raise(Diagnostic diagnostic);
+[[noreturn]] void Raise(const absl::Status& status);
+// The same with the user's line, where the diagnostic has none.
+[[noreturn]] void RaiseHere(const absl::Status& status);
+[[noreturn]] void RaiseHere(Category category, std::string_view id,
+                            std::string message);
+// Raise other exceptions of Python.
+[[noreturn]] void RaiseTypeError(const std::string& message);
+[[noreturn]] void RaiseValueError(const std::string& message);
+
+template <typename T>
+T OrRaiseHere(absl::StatusOr<T> value) {
+  if (!value.ok()) RaiseHere(value.status());
+  return *std::move(value);
+}
+
+// "int", "numpy.ndarray": for messages.
+std::string TypeName(nb::handle object);
+// "; did you mean 'accumulate'?", or "" if nothing is near.
+std::string Suggestion(std::string_view name,
+                       std::span<const std::string_view> candidates);
+
+// A Python integer (anything with __index__ but bool), or TypeError that
+// says what `what` must be.
+int64_t ToInt(nb::handle object, std::string_view what);
+bool IsInt(nb::handle object);
+// A sequence of integers, not a single one.
+std::vector<int64_t> ToInts(nb::handle object, std::string_view what);
+// [(step, count), ...].
+std::vector<Dim> ToPattern(nb::handle object, std::string_view what);
+
+// dtype arguments: names, NumPy and ml_dtypes types, torch dtypes.
+Dtype ToDtype(nb::handle object);
+// The trnemu.Dtype of a dtype.
+nb::object FromDtype(Dtype dtype);
+nb::tuple FromShape(std::span<const int64_t> shape);
+// "trn2" and its other names; ValueError for anything else.
+Target ToTarget(std::string_view name);
+
+// One use of an operation, read from Python arguments.
+struct ReadCall {
+  std::vector<Value> values;
+  std::vector<Wait> waits;
+  std::vector<Signal> signals;
+  std::string label;
+};
+ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
+                       nb::tuple args, nb::dict kwargs);
+
+void BindFaults(nb::module_& m);
+void BindViews(nb::module_& m);
+void BindBuilder(nb::module_& m);
+void BindProgram(nb::module_& m);
+void BindDevice(nb::module_& m);
+void BindTable(nb::module_& m);
+
+}  // namespace trnemu::bindings
+
+#endif  // TRNEMU_FRONTEND_BINDINGS_BINDINGS_H_

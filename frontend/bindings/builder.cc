@@ -1,0 +1,244 @@
+// ProgramBuilder, semaphores, waits and signals.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/bindings/bindings.h"
+
+namespace trnemu::bindings {
+namespace {
+
+// The builder of isa/, which is not thread-safe. Calls hold the GIL, but for
+// Build, while which others are refused.
+class BoundBuilder {
+ public:
+  BoundBuilder(std::string_view target, std::string name, int cores,
+               bool automatic)
+      : serial_(next_serial_++),
+        builder_(ToTarget(target), std::move(name), Checked(cores),
+                 automatic ? ProgramBuilder::Sync::kAuto
+                           : ProgramBuilder::Sync::kExplicit) {}
+
+  nb::object AddTensor(std::string_view kind, std::string name,
+                       nb::handle shape, nb::handle dtype) {
+    const TensorKind as = kind == "input"    ? TensorKind::kInput
+                          : kind == "output" ? TensorKind::kOutput
+                          : kind == "inout"  ? TensorKind::kInOut
+                                             : TensorKind::kScratch;
+    const std::vector<int64_t> extents = ToInts(shape, "shape");
+    const Dtype type = ToDtype(dtype);
+    return Wrap(
+        builder().AddTensor(as, std::move(name), type, extents, Source("")));
+  }
+
+  // `bytes` is a C-contiguous buffer of a dtype that carries `dtype`.
+  nb::object AddConstant(std::string name, nb::handle shape, nb::handle dtype,
+                         nb::handle bytes) {
+    const std::vector<int64_t> extents = ToInts(shape, "shape");
+    const Dtype type = ToDtype(dtype);
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
+      throw nb::python_error();
+    }
+    absl::StatusOr<View> view =
+        builder().AddConstant(std::move(name), type, extents,
+                              {static_cast<const std::byte*>(buffer.buf),
+                               static_cast<size_t>(buffer.len)},
+                              Source(""));
+    PyBuffer_Release(&buffer);
+    return Wrap(std::move(view));
+  }
+
+  nb::object AddTile(bool psum, nb::handle shape, nb::handle dtype,
+                     std::string name, nb::handle address) {
+    const std::vector<int64_t> extents = ToInts(shape, "shape");
+    const Dtype type = ToDtype(dtype);
+    std::optional<TileAddress> at;
+    if (!address.is_none()) {
+      const std::vector<int64_t> pair = ToInts(address, "address");
+      if (pair.size() != 2) {
+        RaiseTypeError("address must be (start_partition, byte_in_partition)");
+      }
+      at = TileAddress{pair[0], pair[1]};
+    }
+    return Wrap(builder().AddTile(psum ? TensorKind::kPsum : TensorKind::kSbuf,
+                                  std::move(name), type, extents, at,
+                                  Source("")));
+  }
+
+  BoundSemaphore AddSemaphore(std::string name) {
+    const uint32_t index = builder().AddSemaphore(std::move(name));
+    return {index, builder_.program().semaphores[index].name, serial_};
+  }
+
+  void SelectCore(int core) {
+    const absl::Status ok = builder().SelectCore(core);
+    if (!ok.ok()) RaiseHere(ok);
+  }
+
+  void Add(size_t index, nb::tuple args, nb::dict kwargs) {
+    const OperationInfo& operation = *Operations()[index];
+    const ReadCall call = ReadArguments(operation, serial_, args, kwargs);
+    CallOptions options;
+    options.waits = call.waits;
+    options.signals = call.signals;
+    options.source = Source(call.label);
+    const absl::Status ok = builder().Add(operation, call.values, options);
+    if (!ok.ok()) RaiseHere(ok);
+  }
+
+  BoundProgram Build() {
+    ProgramBuilder& target = builder();
+    building_ = true;
+    absl::StatusOr<std::shared_ptr<const Program>> program;
+    {
+      const nb::gil_scoped_release release;
+      program = target.Build();
+    }
+    building_ = false;
+    if (!program.ok()) RaiseHere(program.status());
+    return {*std::move(program)};
+  }
+
+  std::string target() const { return std::string(Name(builder_.target())); }
+  const std::string& name() const { return builder_.program().name; }
+  int cores() const { return builder_.num_cores(); }
+  int core() const { return builder_.current_core(); }
+
+ private:
+  static int Checked(int cores) {
+    if (cores == 1 || cores == 2) return cores;
+    RaiseValueError(absl::StrCat(
+        "a program has 1 core, or 2 for a logical core of two; not ", cores));
+  }
+  ProgramBuilder& builder() {
+    if (!building_) return builder_;
+    PyErr_SetString(PyExc_RuntimeError,
+                    "another thread is building this program");
+    throw nb::python_error();
+  }
+  uint32_t Source(std::string_view label) {
+    const UserLine at = FindUserLine();
+    if (at.file.empty() && label.empty()) return kNoSource;
+    return builder().AddSource(at.file, at.line, at.function, label);
+  }
+  nb::object Wrap(absl::StatusOr<View> view) const {
+    return nb::cast(BoundView{OrRaiseHere(std::move(view)), serial_});
+  }
+
+  static inline std::atomic<uint64_t> next_serial_ = 1;
+  const uint64_t serial_;
+  ProgramBuilder builder_;
+  bool building_ = false;
+};
+
+template <typename Enum, size_t n>
+Enum FromNames(const std::array<std::string_view, n>& names,
+               const std::string& name, std::string_view what) {
+  // The first name is that of the unset value.
+  const std::span<const std::string_view> known = std::span(names).subspan(1);
+  if (name != names[0]) {
+    if (const auto value = FromName<Enum>(names, name)) return *value;
+  }
+  std::string list;
+  for (std::string_view k : known) {
+    absl::StrAppend(&list, list.empty() ? "" : ", ", std::string(k));
+  }
+  RaiseValueError(absl::StrCat(std::string(what), " must be one of ", list,
+                               ", not \"", name, "\""));
+}
+
+void InitWait(BoundWait* self, const BoundSemaphore& semaphore,
+              nb::handle value, bool consume) {
+  new (self) BoundWait{
+      semaphore,
+      {semaphore.index, ToInt(value, "a semaphore's value"), consume}};
+}
+
+void InitSignal(BoundSignal* self, const BoundSemaphore& semaphore,
+                const std::string& op, nb::handle value,
+                const std::string& at) {
+  new (self) BoundSignal{
+      semaphore,
+      {semaphore.index, FromNames<SignalOp>(kSignalOpNames, op, "op"),
+       FromNames<SignalAt>(kSignalAtNames, at, "at"),
+       ToInt(value, "a semaphore's value")}};
+}
+
+void BindSemaphores(nb::module_& m) {
+  nb::class_<BoundSemaphore>(m, "Semaphore",
+                             "A counter that engines wait for and signal.")
+      .def_ro("name", &BoundSemaphore::name)
+      .def_ro("index", &BoundSemaphore::index, "Position in the program.")
+      .def("__repr__", [](const BoundSemaphore& s) {
+        return absl::StrCat("<Semaphore ", s.name, ">");
+      });
+  nb::class_<BoundWait>(m, "Wait",
+                        "Start when `semaphore` is at least `value`; with "
+                        "consume=True then subtract it.")
+      .def("__init__", &InitWait, nb::arg("semaphore"), nb::arg("value"),
+           nb::arg("consume") = false,
+           nb::sig("def __init__(self, semaphore: Semaphore, value: int, "
+                   "consume: bool = False) -> None"))
+      .def_ro("semaphore", &BoundWait::semaphore)
+      .def_prop_ro("value", [](const BoundWait& w) { return w.wait.value; })
+      .def_prop_ro("consume",
+                   [](const BoundWait& w) { return w.wait.consume; });
+  nb::class_<BoundSignal>(m, "Signal",
+                          "What an operation does to `semaphore` when it is "
+                          "complete, or (at=\"read\") has read its inputs.")
+      .def("__init__", &InitSignal, nb::arg("semaphore"), nb::arg("op") = "add",
+           nb::arg("value") = 1, nb::arg("at") = "complete",
+           nb::sig("def __init__(self, semaphore: Semaphore, op: str = 'add', "
+                   "value: int = 1, at: str = 'complete') -> None"))
+      .def_ro("semaphore", &BoundSignal::semaphore)
+      .def_prop_ro("op",
+                   [](const BoundSignal& s) {
+                     return std::string(
+                         kSignalOpNames[static_cast<size_t>(s.signal.op)]);
+                   })
+      .def_prop_ro("value", [](const BoundSignal& s) { return s.signal.value; })
+      .def_prop_ro("at", [](const BoundSignal& s) {
+        return std::string(kSignalAtNames[static_cast<size_t>(s.signal.at)]);
+      });
+}
+
+}  // namespace
+
+void BindBuilder(nb::module_& m) {
+  BindSemaphores(m);
+  nb::class_<BoundBuilder>(m, "Builder",
+                           "What trnemu.ProgramBuilder is made of.")
+      .def(nb::init<std::string_view, std::string, int, bool>(),
+           nb::arg("target"), nb::arg("name"), nb::arg("cores"),
+           nb::arg("automatic"))
+      .def_prop_ro("target", &BoundBuilder::target)
+      .def_prop_ro("name", &BoundBuilder::name)
+      .def_prop_ro("cores", &BoundBuilder::cores)
+      .def_prop_ro("core", &BoundBuilder::core)
+      .def("add_tensor", &BoundBuilder::AddTensor,
+           nb::sig("def add_tensor(self, kind: str, name: str, "
+                   "shape: collections.abc.Sequence[int], dtype: typing.Any, "
+                   "/) -> View"))
+      .def("add_constant", &BoundBuilder::AddConstant,
+           nb::sig("def add_constant(self, name: str, shape: "
+                   "collections.abc.Sequence[int], "
+                   "dtype: typing.Any, bytes: typing.Any, /) -> View"))
+      .def("add_tile", &BoundBuilder::AddTile,
+           nb::sig("def add_tile(self, psum: bool, shape: "
+                   "collections.abc.Sequence[int], "
+                   "dtype: typing.Any, name: str, "
+                   "address: collections.abc.Sequence[int] | None, /) -> View"))
+      .def("add_semaphore", &BoundBuilder::AddSemaphore)
+      .def("select_core", &BoundBuilder::SelectCore)
+      .def("add", &BoundBuilder::Add,
+           nb::sig("def add(self, index: int, args: tuple[typing.Any, ...], "
+                   "kwargs: dict[str, typing.Any], /) -> None"))
+      .def("build", &BoundBuilder::Build);
+}
+
+}  // namespace trnemu::bindings

@@ -1,0 +1,150 @@
+// Python integers, shapes, patterns and dtypes.
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/bindings/bindings.h"
+
+namespace trnemu::bindings {
+namespace {
+
+std::string_view TextOf(nb::handle unicode) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(unicode.ptr(), &size);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<size_t>(size)};
+}
+
+// The items of a list, tuple or other sequence; text is none.
+nb::object Sequence(nb::handle object, std::string_view what) {
+  PyObject* items = nullptr;
+  if (!PyUnicode_Check(object.ptr()) && !PyBytes_Check(object.ptr())) {
+    items = PySequence_Fast(object.ptr(), "");
+  }
+  if (items == nullptr) {
+    PyErr_Clear();
+    RaiseTypeError(absl::StrCat(std::string(what), ", not ", TypeName(object)));
+  }
+  return nb::steal(items);
+}
+
+std::span<PyObject*> Items(const nb::object& fast) {
+  return {PySequence_Fast_ITEMS(fast.ptr()),
+          static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr()))};
+}
+
+// The name that a dtype object goes by, or "" if it is none.
+std::string DtypeName(nb::handle object) {
+  if (PyUnicode_Check(object.ptr())) return std::string(TextOf(object));
+  const std::string type = TypeName(object);
+  if (type == "torch.dtype") {
+    const std::string name = nb::str(object).c_str();
+    return name.substr(name.find('.') + 1);
+  }
+  const nb::object numpy = nb::module_::import_("numpy").attr("dtype");
+  if (!nb::isinstance(object, numpy) && !PyType_Check(object.ptr())) return "";
+  PyObject* dtype = PyObject_CallOneArg(numpy.ptr(), object.ptr());
+  if (dtype == nullptr) {
+    PyErr_Clear();
+    return "";
+  }
+  const nb::object owned = nb::steal(dtype);
+  // A type that NumPy does not know is an "object".
+  const std::string name = nb::str(owned.attr("name")).c_str();
+  if (!nb::cast<bool>(owned.attr("isnative"))) return name + " (byte-swapped)";
+  return name == "object" ? "" : name;
+}
+
+}  // namespace
+
+bool IsInt(nb::handle object) {
+  return PyIndex_Check(object.ptr()) && !PyBool_Check(object.ptr());
+}
+
+int64_t ToInt(nb::handle object, std::string_view what) {
+  const nb::object index =
+      IsInt(object) ? nb::steal(PyNumber_Index(object.ptr())) : nb::object();
+  if (!index.is_valid()) {
+    PyErr_Clear();  // an array has __index__ and may refuse
+    RaiseTypeError(absl::StrCat(std::string(what), " must be an int, not ",
+                                TypeName(object)));
+  }
+  int overflow = 0;
+  const int64_t value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0) {
+    RaiseTypeError(absl::StrCat(std::string(what),
+                                " must be an int of 64 bits, not ",
+                                nb::str(index).c_str()));
+  }
+  return value;
+}
+
+std::vector<int64_t> ToInts(nb::handle object, std::string_view what) {
+  const nb::object items = Sequence(
+      object, absl::StrCat(std::string(what), " must be a sequence of ints"));
+  std::vector<int64_t> ints;
+  for (PyObject* item : Items(items)) {
+    ints.push_back(
+        ToInt(item, absl::StrCat("every item of ", std::string(what))));
+  }
+  return ints;
+}
+
+std::vector<Dim> ToPattern(nb::handle object, std::string_view what) {
+  const std::string name(what);
+  const nb::object pairs = Sequence(
+      object, absl::StrCat(name, " must be a list of [step, count] pairs"));
+  std::vector<Dim> pattern;
+  for (PyObject* item : Items(pairs)) {
+    const std::vector<int64_t> pair =
+        ToInts(item, absl::StrCat("a pair of ", name));
+    if (pair.size() != 2) {
+      RaiseTypeError(absl::StrCat(name,
+                                  " must be a list of [step, count] "
+                                  "pairs; one has ",
+                                  pair.size(), " items"));
+    }
+    pattern.push_back({pair[0], pair[1]});
+  }
+  return pattern;
+}
+
+Dtype ToDtype(nb::handle object) {
+  const std::string name = DtypeName(object);
+  if (name.empty() && !PyUnicode_Check(object.ptr())) {
+    RaiseTypeError(absl::StrCat(
+        "a dtype must be a name, a NumPy or ml_dtypes dtype or a torch dtype, "
+        "not ",
+        std::string(nb::str(nb::repr(object)).c_str())));
+  }
+  if (const auto dtype = DtypeFromName(name)) return *dtype;
+  std::array<std::string_view, kDtypes.size()> names;
+  std::string list;
+  for (size_t i = 0; i < kDtypes.size(); ++i) {
+    names[i] = kDtypes[i].name;
+    absl::StrAppend(&list, i > 0 ? ", " : "", std::string(names[i]));
+  }
+  RaiseHere(Category::kIllegal, "tensor.dtype",
+            absl::StrCat("there is no dtype \"", name, "\" on the device",
+                         Suggestion(name, names), " It has ", list));
+}
+
+nb::object FromDtype(Dtype dtype) {
+  const std::string_view name = Name(dtype);
+  return nb::module_::import_("trnemu._dtype")
+      .attr("Dtype")(nb::str(name.data(), name.size()));
+}
+
+nb::tuple FromShape(std::span<const int64_t> shape) {
+  nb::list list;
+  for (int64_t n : shape) list.append(n);
+  return nb::tuple(list);
+}
+
+Target ToTarget(std::string_view name) {
+  if (const auto target = TargetFromName(name)) return *target;
+  RaiseValueError(absl::StrCat("there is no target \"", std::string(name),
+                               "\"; there are trn1, trn2 and trn3"));
+}
+
+}  // namespace trnemu::bindings

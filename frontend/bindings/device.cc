@@ -1,0 +1,258 @@
+// Device, Executable and what a run gives. The GIL is released while a program
+// is loaded and while it runs.
+#include "core/device.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "frontend/bindings/bindings.h"
+
+namespace trnemu::bindings {
+namespace {
+
+using InputBytes =
+    nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Asks Python now and then whether a signal (Ctrl-C) has come, and keeps the
+// exception that its handler raised.
+class SignalCheck {
+ public:
+  // Without the GIL.
+  bool operator()() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < kInterval) return false;
+    last_ = now;
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() == 0) return false;
+    raised_.emplace();
+    return true;
+  }
+  void Rethrow() {
+    if (raised_) throw *std::exchange(raised_, std::nullopt);
+  }
+
+ private:
+  static constexpr auto kInterval = std::chrono::milliseconds(50);
+  std::chrono::steady_clock::time_point last_ =
+      std::chrono::steady_clock::now();
+  std::optional<nb::python_error> raised_;
+};
+
+// What a device and its executables share: one runs at a time.
+struct SharedDevice {
+  std::mutex mutex;
+  std::unique_ptr<Device> device;
+};
+
+struct BoundResult {
+  RunResult result;  // its outputs' bytes are moved out by Outputs()
+};
+
+struct BoundExecutable {
+  std::shared_ptr<SharedDevice> shared;
+  std::unique_ptr<Executable> executable;
+};
+
+template <typename Enum>
+Enum OneOf(std::initializer_list<std::pair<std::string_view, Enum>> names,
+           const std::string& name, std::string_view what) {
+  std::string list;
+  for (const auto& [known, value] : names) {
+    if (known == name) return value;
+    absl::StrAppend(&list, list.empty() ? "" : ", ", std::string(known));
+  }
+  RaiseValueError(absl::StrCat(std::string(what), " must be one of ", list,
+                               ", not \"", name, "\""));
+}
+
+void ReadNumerics(const std::map<std::string, std::string>& given,
+                  NumericsOptions& numerics) {
+  for (const auto& [key, value] : given) {
+    const std::string wrong = SetNumericsOption(numerics, key, value);
+    if (!wrong.empty()) {
+      RaiseHere(Category::kInput, "option.numerics", wrong);
+    }
+  }
+}
+
+RunOptions ReadOptions(const nb::dict& given) {
+  RunOptions o;
+  o.checks = OneOf<Checks>({{"full", Checks::kFull},
+                            {"memory", Checks::kMemory},
+                            {"off", Checks::kOff}},
+                           nb::cast<std::string>(given["checks"]), "checks");
+  o.order = OneOf<Order>({{"timed", Order::kTimed},
+                          {"program", Order::kProgram},
+                          {"random", Order::kRandom}},
+                         nb::cast<std::string>(given["schedule"]), "schedule");
+  o.schedule_seed = nb::cast<uint64_t>(given["schedule_seed"]);
+  o.time = nb::cast<bool>(given["time"]);
+  o.values = nb::cast<bool>(given["values"]);
+  o.strict = nb::cast<bool>(given["strict"]);
+  o.allow = nb::cast<std::vector<std::string>>(given["allow"]);
+  ReadNumerics(nb::cast<std::map<std::string, std::string>>(given["numerics"]),
+               o.numerics);
+  o.seed = nb::cast<uint64_t>(given["seed"]);
+  if (!given["max_instructions"].is_none()) {
+    o.max_instructions = nb::cast<int64_t>(given["max_instructions"]);
+  }
+  return o;
+}
+
+// Each input: (name, dtype name, shape, its bytes).
+Inputs ReadInputs(const nb::list& given, std::vector<InputBytes>& keep) {
+  Inputs inputs;
+  for (nb::handle item : given) {
+    const nb::tuple entry = nb::cast<nb::tuple>(item);
+    keep.push_back(nb::cast<InputBytes>(entry[3]));
+    const InputBytes& bytes = keep.back();
+    InputArray& array = inputs[nb::cast<std::string>(entry[0])];
+    array.dtype = ToDtype(entry[1]);
+    array.shape = nb::cast<std::vector<int64_t>>(entry[2]);
+    array.bytes = {reinterpret_cast<const std::byte*>(bytes.data()),
+                   bytes.size()};
+  }
+  return inputs;
+}
+
+BoundResult Run(BoundExecutable& self, const nb::list& given,
+                const nb::dict& options) {
+  RunOptions run = ReadOptions(options);
+  std::vector<InputBytes> keep;
+  const Inputs inputs = ReadInputs(given, keep);
+  SignalCheck signals;
+  run.interrupted = [&signals] { return signals(); };
+  absl::StatusOr<RunResult> result;
+  {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(self.shared->mutex);
+    result = self.executable->Run(inputs, run);
+  }
+  signals.Rethrow();
+  if (!result.ok()) Raise(result.status());
+  return {*std::move(result)};
+}
+
+BoundExecutable Load(const std::shared_ptr<SharedDevice>& shared,
+                     const BoundProgram& program,
+                     const std::vector<std::string>& allow) {
+  absl::StatusOr<std::unique_ptr<Executable>> executable;
+  {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(shared->mutex);
+    executable = shared->device->Load(program.program, allow);
+  }
+  if (!executable.ok()) Raise(executable.status());
+  return {shared, *std::move(executable)};
+}
+
+// [(name, dtype, shape, bytes), ...], the bytes without a copy.
+nb::list Outputs(BoundResult& r) {
+  nb::list outputs;
+  for (auto& [name, array] : r.result.outputs) {
+    auto* bytes = new std::vector<std::byte>(std::move(array.bytes));
+    const nb::capsule owner(bytes, [](void* p) noexcept {
+      delete static_cast<std::vector<std::byte>*>(p);
+    });
+    outputs.append(
+        nb::make_tuple(nb::str(name.c_str(), name.size()),
+                       FromDtype(array.dtype), FromShape(array.shape),
+                       nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(
+                           bytes->data(), {bytes->size()}, owner))));
+  }
+  return outputs;
+}
+
+template <typename Map>
+nb::dict CountsOf(const Map& counts) {
+  nb::dict dict;
+  for (const auto& [name, count] : counts) dict[name.c_str()] = count;
+  return dict;
+}
+
+nb::dict ProfileOf(const BoundResult& r) {
+  const Profile& p = r.result.profile;
+  const auto ns = [](Ticks t) { return static_cast<double>(t) / kTicksPerNs; };
+  nb::dict engines;
+  for (size_t e = 1; e < p.engines.size(); ++e) {
+    const EngineProfile& engine = p.engines[e];
+    nb::dict entry;
+    entry["instructions"] = engine.instructions;
+    entry["busy_ns"] = ns(engine.busy);
+    entry["waiting_ns"] = ns(engine.waiting);
+    engines[nb::str(kEngineNames[e].data(), kEngineNames[e].size())] = entry;
+  }
+  nb::dict profile;
+  profile["time_ns"] = r.result.timed ? ns(p.end) : 0.0;
+  profile["instructions"] = p.instructions;
+  profile["engines"] = engines;
+  profile["opcodes"] = CountsOf(p.opcodes);
+  profile["operations"] = CountsOf(p.operations);
+  profile["dma_bytes"] = p.dma_bytes;
+  profile["hbm_read_bytes"] = p.hbm_read_bytes;
+  profile["hbm_write_bytes"] = p.hbm_write_bytes;
+  profile["matmul_flops"] = p.matmul_flops;
+  return profile;
+}
+
+class BoundDevice {
+ public:
+  BoundDevice(const std::string& target, int cores)
+      : shared_(std::make_shared<SharedDevice>()) {
+    auto device = Device::Create(ToTarget(target), cores);
+    if (!device.ok()) RaiseHere(device.status());
+    shared_->device = *std::move(device);
+  }
+  BoundExecutable Load(const BoundProgram& program,
+                       const std::vector<std::string>& allow) {
+    return bindings::Load(shared_, program, allow);
+  }
+  std::string target() const { return shared_->device->hardware().name; }
+  int cores() const { return shared_->device->cores(); }
+
+ private:
+  std::shared_ptr<SharedDevice> shared_;
+};
+
+}  // namespace
+
+void BindDevice(nb::module_& m) {
+  nb::class_<BoundResult>(m, "Result", "What trnemu.RunResult is made of.")
+      .def_prop_ro("target",
+                   [](const BoundResult& r) { return r.result.target; })
+      .def_prop_ro("time_ns",
+                   [](const BoundResult& r) { return r.result.time_ns; })
+      .def_prop_ro("diagnostics",
+                   [](const BoundResult& r) { return r.result.diagnostics; })
+      .def_prop_ro("allowed",
+                   [](const BoundResult& r) { return r.result.allowed; })
+      .def_prop_ro("profile", &ProfileOf,
+                   nb::sig("def profile(self) -> dict[str, typing.Any]"))
+      .def("summary", [](const BoundResult& r) { return Summary(r.result); })
+      .def("take_outputs", &Outputs,
+           nb::sig("def take_outputs(self) -> list[tuple[str, "
+                   "trnemu._dtype.Dtype, tuple[int, ...], typing.Any]]"));
+  nb::class_<BoundExecutable>(m, "Executable",
+                              "What trnemu.Executable is made of.")
+      .def("run", &Run,
+           nb::sig("def run(self, inputs: list[tuple[str, str, "
+                   "tuple[int, ...], typing.Any]], options: dict[str, "
+                   "typing.Any], /) "
+                   "-> Result"));
+  nb::class_<BoundDevice>(m, "Device", "What trnemu.Device is made of.")
+      .def(nb::init<const std::string&, int>(), nb::arg("target"),
+           nb::arg("cores"))
+      .def_prop_ro("target", &BoundDevice::target)
+      .def_prop_ro("cores", &BoundDevice::cores)
+      .def("load", &BoundDevice::Load);
+}
+
+}  // namespace trnemu::bindings

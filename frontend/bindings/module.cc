@@ -1,0 +1,35 @@
+// The extension module trnemu._trnemu. The package around it is the interface;
+// names here may change.
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "frontend/bindings/bindings.h"
+
+NB_MODULE(_trnemu, m) {
+  namespace bindings = trnemu::bindings;
+  namespace nb = nanobind;
+  m.attr("__version__") = TRNEMU_VERSION;
+  bindings::BindFaults(m);
+  bindings::BindViews(m);
+  bindings::BindBuilder(m);
+  bindings::BindProgram(m);
+  bindings::BindDevice(m);
+  bindings::BindTable(m);
+  m.def("set_package", &bindings::SetPackagePrefix, nb::arg("directory"),
+        "Frames of files in this directory are not the user's.");
+  m.def(
+      "nearest",
+      [](const std::string& name, const nb::iterable& candidates) {
+        std::vector<std::string> names;
+        for (nb::handle candidate : candidates) {
+          names.push_back(nb::cast<std::string>(candidate));
+        }
+        const std::vector<std::string_view> views(names.begin(), names.end());
+        return std::string(trnemu::NearestName(name, views));
+      },
+      nb::arg("name"), nb::arg("candidates"),
+      nb::sig("def nearest(name: str, candidates: "
+              "collections.abc.Iterable[str]) -> str"),
+      "The candidate spelt most like `name`, or \"\".");
+}

@@ -1,0 +1,64 @@
+"""trnemu: an instruction-level emulator of AWS Trainium devices.
+
+Build a program, run it, look at its values and its simulated time:
+
+    import numpy as np, trnemu
+    b = trnemu.ProgramBuilder(target="trn2", name="double")
+    x = b.input("x", (128, 512), "float32")
+    y = b.output("y", (128, 512), "float32")
+    t = b.sbuf((128, 512), "float32")
+    b.dma_copy(dst=t, src=x)
+    b.tensor_tensor(dst=t, data1=t, data2=t, op="add")
+    b.dma_copy(dst=y, src=t)
+    r = trnemu.run(b.build(), {"x": np.ones((128, 512), np.float32)})
+    print(r.outputs["y"], r.time_ns, r.summary())
+
+What is wrong with a program is a `Fault`, with everything known about it as
+attributes. What is wrong with a call - an unknown keyword, a wrong type - is a
+TypeError.
+"""
+
+from trnemu import _where as _where  # first: it says which frames are ours
+from trnemu._builder import ProgramBuilder
+from trnemu._dtype import Dtype
+from trnemu._fault import Fault, InputFault
+from trnemu._operations import Operation, Parameter, Rule, operations
+from trnemu._run import Device, EngineProfile, Executable, Profile, RunResult, run
+from trnemu._trnemu import (
+    Finding,
+    Program,
+    Semaphore,
+    Signal,
+    View,
+    Wait,
+    __version__,
+    target_names as _target_names,
+)
+
+targets: tuple[str, ...] = _target_names()
+"""The device generations: ("trn1", "trn2", "trn3")."""
+
+__all__ = [
+    "Device",
+    "Dtype",
+    "EngineProfile",
+    "Executable",
+    "Fault",
+    "Finding",
+    "InputFault",
+    "Operation",
+    "Parameter",
+    "Profile",
+    "Program",
+    "ProgramBuilder",
+    "Rule",
+    "RunResult",
+    "Semaphore",
+    "Signal",
+    "View",
+    "Wait",
+    "__version__",
+    "operations",
+    "run",
+    "targets",
+]

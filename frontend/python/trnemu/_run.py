@@ -1,0 +1,354 @@
+"""Running programs: run(), Device, Executable, and what a run gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from trnemu import _trnemu
+from trnemu._dtype import Dtype
+from trnemu._fault import fault_of
+from trnemu._trnemu import Finding, Program
+
+Schedule = str | int
+
+
+class _Items:
+    """Lets a dataclass be read like a dictionary too."""
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self.keys():
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def keys(self) -> list[str]:
+        """The names of its fields."""
+        return [f.name for f in fields(self)]  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class EngineProfile(_Items):
+    """What one engine did. busy_ns: the issue intervals of its instructions;
+    waiting_ns: held by a semaphore. For "dma": transfers, and the busy time of
+    its engines together."""
+
+    instructions: int
+    busy_ns: float
+    waiting_ns: float
+
+
+@dataclass(frozen=True)
+class Profile(_Items):
+    """Where a run's time went. Times are simulated nanoseconds, 0 where time
+    was not simulated; engines is by name; opcodes and operations count
+    instructions and uses; matmul_flops is 2 K M N of every nc_matmul."""
+
+    time_ns: float
+    instructions: int
+    engines: dict[str, EngineProfile]
+    opcodes: dict[str, int]
+    operations: dict[str, int]
+    dma_bytes: int
+    hbm_read_bytes: int
+    hbm_write_bytes: int
+    matmul_flops: int
+
+
+class RunResult:
+    """What a run gives.
+
+    outputs: name -> array, of the output and inout tensors. time_ns: simulated
+    nanoseconds, 0.0 where time was not simulated. diagnostics: warnings and
+    allowed errors. allowed: the ids that allow= let pass. target: the
+    generation it ran on. profile: where the time went.
+    """
+
+    def __init__(self, result: _trnemu.Result) -> None:
+        self._result = result
+        self.outputs: dict[str, np.ndarray[Any, Any]] = {
+            name: data.view(dtype.numpy).reshape(shape)
+            for name, dtype, shape, data in result.take_outputs()
+        }
+        self.time_ns: float = result.time_ns
+        self.target: str = result.target
+        self.diagnostics: list[Finding] = result.diagnostics
+        self.allowed: list[str] = result.allowed
+
+    @property
+    def profile(self) -> Profile:
+        """Where the time went."""
+        raw = self._result.profile
+        engines = {k: EngineProfile(**v) for k, v in raw["engines"].items()}
+        return Profile(**{**raw, "engines": engines})
+
+    def summary(self) -> str:
+        """The table that people read: target, time, instructions, engines."""
+        return self._result.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"<RunResult on {self.target}, {self.time_ns} ns, outputs "
+            f"{', '.join(self.outputs) or 'none'}>"
+        )
+
+
+def _input_fault(id: str, message: str, name: str = "") -> Exception:
+    return fault_of(Finding("input", id, message, operand=name))
+
+
+def _input(
+    name: str, array: Any, tensors: Mapping[str, tuple[Any, Dtype]]
+) -> tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]:
+    """An input as the extension takes it: name, dtype, shape, bytes."""
+    if not isinstance(name, str):
+        raise TypeError(f"input names must be str, not {type(name).__name__}")
+    if not isinstance(array, (np.ndarray, np.generic)):
+        hint = "; use .numpy()" if hasattr(array, "numpy") else ""
+        raise TypeError(
+            f"input {name!r} must be a numpy.ndarray, not "
+            f"{type(array).__name__}{hint}"
+        )
+    array = np.asarray(array)
+    dtype = array.dtype
+    try:
+        actual = Dtype(dtype.name) if dtype.isnative else None
+    except ValueError:
+        actual = None
+    expected = tensors[name][1] if name in tensors else None
+    if actual is None and expected is None:
+        expected = actual = Dtype("uint8")  # the name is what is wrong
+        array = np.zeros(array.shape, np.uint8)
+    elif actual is None or (
+        expected is not None and expected.numpy != actual.numpy
+    ):
+        carried = "" if expected == expected.numpy.name else (
+            f" (as NumPy {expected.numpy.name})"
+        )
+        order = "" if dtype.isnative else " in the other byte order"
+        raise _input_fault(
+            "input.dtype",
+            f"input {name} must be {expected}{carried}, but it is "
+            f"{dtype.name}{order}; nothing is cast silently",
+            name,
+        )
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return name, str(actual), array.shape, data
+
+
+def _inputs(
+    program: Program, inputs: Mapping[str, Any]
+) -> list[tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]]:
+    if not isinstance(inputs, Mapping):
+        raise TypeError(
+            "inputs must be a mapping of names to arrays, not "
+            f"{type(inputs).__name__}"
+        )
+    tensors = program.inputs
+    return [_input(name, array, tensors) for name, array in inputs.items()]
+
+
+def _names(allow: Iterable[str]) -> list[str]:
+    if isinstance(allow, str):
+        raise TypeError("allow must be a collection of ids, not a str")
+    return list(allow)
+
+
+def _schedule(schedule: Schedule | None, time: bool) -> tuple[str, int]:
+    """The schedule and its seed."""
+    if schedule is None:
+        return ("timed" if time else "program"), 0
+    if isinstance(schedule, str):
+        if schedule not in ("timed", "program"):
+            raise ValueError(
+                'schedule must be "timed", "program" or an int seed, not '
+                f"{schedule!r}"
+            )
+        return schedule, 0
+    if isinstance(schedule, bool) or not hasattr(schedule, "__index__"):
+        raise TypeError(
+            "schedule must be a str or an int seed, not "
+            f"{type(schedule).__name__}"
+        )
+    return "random", _seed("schedule", schedule.__index__())
+
+
+def _seed(name: str, seed: int) -> int:
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"{name} must be at least 0 and less than 2**64")
+    return seed
+
+
+def _options(
+    checks: str,
+    allow: Iterable[str],
+    strict: bool,
+    schedule: Schedule | None,
+    numerics: Mapping[str, str] | None,
+    seed: int,
+    max_instructions: int | None,
+    time: bool,
+    values: bool,
+) -> dict[str, Any]:
+    """The options of a run as the extension takes them."""
+    order, schedule_seed = _schedule(schedule, time)
+    numerics = dict(numerics or {})
+    known = _trnemu.numerics_rows()
+    unknown = [str(key) for key in numerics if key not in known]
+    if unknown:
+        raise _input_fault(
+            "option.numerics",
+            f"unknown numerics: {', '.join(unknown)}; there are "
+            f"{', '.join(known)}",
+        )
+    for key, value in numerics.items():
+        if not isinstance(value, str):
+            raise TypeError(
+                f"numerics {key!r} must be a str, one of {known[key][0]}, not "
+                f"{type(value).__name__}"
+            )
+    return {
+        "checks": checks,
+        "allow": _names(allow),
+        "strict": bool(strict),
+        "schedule": order,
+        "schedule_seed": schedule_seed,
+        "numerics": numerics,
+        "seed": _seed("seed", seed),
+        "max_instructions": max_instructions,
+        "time": bool(time),
+        "values": bool(values),
+    }
+
+
+class Executable:
+    """A program loaded on a Device. Keeps the device's memory alive."""
+
+    def __init__(
+        self, program: Program, executable: _trnemu.Executable
+    ) -> None:
+        self._program = program
+        self._executable = executable
+
+    @property
+    def program(self) -> Program:
+        """The program."""
+        return self._program
+
+    def run(
+        self,
+        inputs: Mapping[str, np.ndarray[Any, Any]],
+        *,
+        checks: str = "full",
+        allow: Iterable[str] = (),
+        strict: bool = False,
+        schedule: Schedule | None = None,
+        numerics: Mapping[str, str] | None = None,
+        seed: int = 0,
+        max_instructions: int | None = None,
+        time: bool = True,
+        values: bool = True,
+    ) -> RunResult:
+        """Runs the program to its end; the options are those of trnemu.run.
+
+        inputs: every input tensor; inout tensors may be left out after the
+        first run, whose values they keep. Raises Fault; a failed run leaves
+        inout tensors as they were. Blocks while another thread runs on the same
+        device. Ctrl-C raises KeyboardInterrupt.
+        """
+        options = _options(
+            checks,
+            allow,
+            strict,
+            schedule,
+            numerics,
+            seed,
+            max_instructions,
+            time,
+            values,
+        )
+        arrays = _inputs(self._program, inputs)
+        return RunResult(self._executable.run(arrays, options))
+
+
+class Device:
+    """A logical NeuronCore: load programs once, run them many times.
+
+    target: "trn1", "trn2" or "trn3". cores: physical cores, 1 or 2. HBM
+    persists between runs: constants are copied once, inout tensors keep their
+    values. Raises ValueError for an unknown target, Fault for other cores.
+    """
+
+    def __init__(self, target: str = "trn2", cores: int = 1) -> None:
+        self._device = _trnemu.Device(target, cores)
+
+    @property
+    def target(self) -> str:
+        """The generation it is of."""
+        return self._device.target
+
+    @property
+    def cores(self) -> int:
+        """Its physical cores."""
+        return self._device.cores
+
+    def load(self, program: Program, allow: Iterable[str] = ()) -> Executable:
+        """Verifies a program for this device and copies its constants.
+
+        allow: ids of errors to let pass. Fault: a broken rule, capacity.
+        """
+        executable = self._device.load(program, _names(allow))
+        return Executable(program, executable)
+
+    def __repr__(self) -> str:
+        return f"<Device {self.target}, {self.cores} core(s)>"
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, np.ndarray[Any, Any]],
+    target: str | None = None,
+    checks: str = "full",
+    allow: Iterable[str] = (),
+    strict: bool = False,
+    schedule: Schedule | None = None,
+    numerics: Mapping[str, str] | None = None,
+    seed: int = 0,
+    max_instructions: int | None = None,
+    time: bool = True,
+    values: bool = True,
+) -> RunResult:
+    """Runs a program once on a fresh device.
+
+    inputs: name -> array, exactly of the tensor's shape and of its dtype's
+        NumPy carrier (ml_dtypes for bf16 and fp8; float32 for tfloat32; uint32
+        or uint16 for packed types). Nothing is cast.
+    target: the program's own unless given.
+    checks: "full"; "memory": unwritten bytes; "off": rules and bounds only.
+    allow: ids of findings to let pass; the result says which it did.
+    strict: warnings are errors.
+    schedule: the order things take effect in: "timed" (by simulated time, the
+        default), "program" (as built, the default with time=False), or an int
+        seed that picks a legal interleaving.
+    numerics: rules that documents leave open, by key; docs/numerics.md.
+    seed: of the device's random generators.
+    max_instructions: a budget; None is none.
+    time: False does not simulate time. values: False simulates time alone.
+
+    Raises Fault; what is wrong with inputs or options is also a ValueError.
+    """
+    options: dict[str, Any] = {
+        "checks": checks,
+        "strict": strict,
+        "schedule": schedule,
+        "numerics": numerics,
+        "seed": seed,
+        "max_instructions": max_instructions,
+        "time": time,
+        "values": values,
+    }
+    allow = _names(allow)
+    device = Device(program.target if target is None else target, program.cores)
+    return device.load(program, allow).run(inputs, allow=allow, **options)

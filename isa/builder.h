@@ -1,0 +1,120 @@
+// ProgramBuilder: how every front end makes a program.
+//
+// Operations are checked when they are added (a broken rule is an error of
+// that call and adds nothing), tiles are placed and waits inserted by Build.
+// Not thread-safe.
+#ifndef TRNEMU_ISA_BUILDER_H_
+#define TRNEMU_ISA_BUILDER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "isa/draft.h"
+#include "isa/operations.h"
+#include "isa/program.h"
+
+namespace trnemu {
+
+struct TileAddress {
+  int64_t start_partition = 0;
+  int64_t byte = 0;  // in the partition
+};
+
+// What every operation takes besides its own parameters.
+struct CallOptions {
+  std::span<const Wait> waits;      // on the first instruction
+  std::span<const Signal> signals;  // on the last
+  uint32_t source = kNoSource;
+};
+
+using NamedArguments = std::vector<std::pair<std::string_view, Value>>;
+
+class ProgramBuilder {
+ public:
+  enum class Sync : uint8_t { kAuto, kExplicit };
+  ProgramBuilder(Target target, std::string name, int cores, Sync sync);
+
+  Target target() const { return draft_.program.target; }
+  const Hardware& hardware() const { return *hardware_; }
+  const Program& program() const { return draft_.program; }
+  int num_cores() const { return static_cast<int>(draft_.instructions.size()); }
+
+  // HBM tensors. Inputs, outputs and inouts have unique names.
+  absl::StatusOr<View> AddTensor(TensorKind kind, std::string name, Dtype dtype,
+                                 std::span<const int64_t> shape,
+                                 uint32_t source = kNoSource);
+  // `bytes` must be exactly the tensor's; they are copied.
+  absl::StatusOr<View> AddConstant(std::string name, Dtype dtype,
+                                   std::span<const int64_t> shape,
+                                   std::span<const std::byte> bytes,
+                                   uint32_t source = kNoSource);
+  // Tiles of the current core; shape[0] is partitions. An address pins it.
+  absl::StatusOr<View> AddTile(TensorKind kind, std::string name, Dtype dtype,
+                               std::span<const int64_t> shape,
+                               std::optional<TileAddress> address = {},
+                               uint32_t source = kNoSource);
+  uint32_t AddSemaphore(std::string name = "");
+  uint32_t AddSource(std::string_view file, uint32_t line,
+                     std::string_view function, std::string_view label = "");
+
+  // The core that tiles and operations go to.
+  absl::Status SelectCore(int core);
+  int current_core() const { return core_; }
+
+  // Adds one operation; arguments by parameter name, defaults filled in.
+  // An unknown name or a wrong kind is `illegal` with the nearest name.
+  absl::Status Add(std::string_view operation, const NamedArguments& arguments,
+                   const CallOptions& options = {});
+  // The same with one value per parameter (None where not given).
+  absl::Status Add(const OperationInfo& operation,
+                   std::span<const Value> values, const CallOptions& options);
+
+  // Places tiles, synchronises (auto), and verifies. The builder stays usable.
+  absl::StatusOr<std::shared_ptr<const Program>> Build();
+
+ private:
+  class DraftEmitter;
+  absl::StatusOr<Value> IdentityFor(const Value& data, CallOptions& options,
+                                    std::vector<Wait>& waits);
+  uint32_t QueueSetFor(Engine owner, uint32_t queues);
+  uint16_t OperationIndex(std::string_view name);
+  absl::Status CheckShape(std::string_view name, Dtype dtype,
+                          std::span<const int64_t> shape, bool on_chip,
+                          uint32_t source) const;
+
+  Draft draft_;
+  const Hardware* hardware_;
+  Sync sync_;
+  int core_ = 0;
+  std::vector<std::byte> data_;
+  std::map<std::tuple<uint32_t, uint32_t, std::string, std::string>, uint32_t>
+      source_index_;
+  std::map<std::string, uint32_t, std::less<>> file_index_;
+  // (core, dtype) -> identity tile and, in explicit mode, its semaphore.
+  std::map<std::pair<int, Dtype>, std::pair<View, uint32_t>> identities_;
+};
+
+// The value a parameter has when it is not given.
+Value DefaultValue(const ParameterSpec& parameter);
+// The vocabulary value a name stands for, for enum parameters; None if the
+// name is unknown.
+Value EnumFromName(ParameterKind kind, std::string_view name);
+// The names a parameter's vocabulary has, for messages.
+std::vector<std::string_view> EnumNames(ParameterKind kind);
+// The candidate nearest to `name` by edit distance, or "" if none is near.
+std::string_view NearestName(std::string_view name,
+                             std::span<const std::string_view> candidates);
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_ISA_BUILDER_H_

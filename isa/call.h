@@ -1,0 +1,102 @@
+// One use of an operation: its arguments, bound to the parameters of its row.
+//
+// A Call is made by the builder from what the author wrote, or lifted from the
+// instructions of a program; rules and expansions see only Calls.
+#ifndef TRNEMU_ISA_CALL_H_
+#define TRNEMU_ISA_CALL_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "isa/access.h"
+#include "isa/hardware.h"
+#include "isa/program.h"
+#include "isa/vocabulary.h"
+
+namespace trnemu {
+
+inline constexpr int kMaxParameters = 12;
+inline constexpr int kMaxInts = 4;
+
+// An argument. Which member counts follows from the kind.
+struct Value {
+  enum class Kind : uint8_t {
+    kNone,      // not given, or None
+    kAccess,    // a tile or HBM view
+    kNumber,    // number; is_integer says how it was written
+    kBool,      // integer 0 or 1
+    kEnum,      // integer, of the parameter's vocabulary
+    kPattern,   // access.rank and access.dims
+    kInts,      // ints[0 .. num_ints)
+  };
+  Kind kind = Kind::kNone;
+  bool is_integer = false;
+  uint8_t num_ints = 0;
+  int64_t integer = 0;
+  double number = 0;
+  std::array<int64_t, kMaxInts> ints{};
+  Access access;
+
+  bool is_none() const { return kind == Kind::kNone; }
+  bool is_tile() const { return kind == Kind::kAccess; }
+  bool is_number() const { return kind == Kind::kNumber; }
+  bool boolean() const { return integer != 0; }
+  template <typename Enum>
+  Enum as() const {
+    return static_cast<Enum>(integer);
+  }
+
+  static Value None() { return {}; }
+  static Value Of(const Access& access);
+  static Value Number(double number);
+  static Value Integer(int64_t integer);
+  static Value Bool(bool value);
+  template <typename Enum>
+  static Value OfEnum(Enum value) {
+    Value v;
+    v.kind = Kind::kEnum;
+    v.integer = static_cast<int64_t>(value);
+    return v;
+  }
+  static Value Pattern(std::span<const Dim> dims);
+  static Value Ints(std::span<const int64_t> ints);
+};
+
+struct OperationInfo;
+
+struct Call {
+  const OperationInfo* operation = nullptr;
+  const Hardware* hardware = nullptr;
+  const Program* program = nullptr;  // for the tensors' addresses
+  std::array<Value, kMaxParameters> values;
+  Engine engine = Engine::kUnknown;  // the one that runs it, resolved
+  // dma_copy: where it is queued.
+  uint32_t queue_set = 0;
+  // nc_transpose on the tensor engine: the identity it multiplies with.
+  Value identity;
+
+  const Value& operator[](int parameter) const { return values[parameter]; }
+  int gen() const { return static_cast<int>(hardware->generation); }
+};
+
+// The functions of the constraint language (spec/isa_vocab.json), by name.
+inline int64_t P(const Value& v) {
+  return v.access.on_chip() ? v.access.partitions : v.access.dims[0].count;
+}
+inline int64_t F(const Value& v) { return v.access.free_size(); }
+inline Dtype Dt(const Value& v) { return v.access.dtype; }
+inline Space Buf(const Value& v) { return v.access.space; }
+// Absolute start partition of an on-chip operand.
+int64_t StartPartition(const Call& call, const Value& v);
+// Absolute byte in the partition of the first element's tile start plus the
+// operand's offset. Tiles without an address count from 0.
+int64_t ByteAddress(const Call& call, const Value& v);
+// PSUM banks that the operand spans in one partition.
+int64_t PsumBanks(const Call& call, const Value& v);
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_ISA_CALL_H_

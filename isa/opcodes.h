@@ -1,0 +1,168 @@
+// The table of opcodes: what the device runs. The only list of them.
+//
+// A row gives the opcode's name, its engines, and the operands and attributes
+// of its protobuf body (program.proto) in order. Decoding, the text form, the
+// disassembler, diff and `trnemu info` are driven by it; core/engines/table.cc
+// adds each opcode's execute function and core/time its cost.
+// To add one: a message and a oneof entry in program.proto, a row here, an
+// execute function, a cost law, a test. The self-test finds what is missing.
+#ifndef TRNEMU_ISA_OPCODES_H_
+#define TRNEMU_ISA_OPCODES_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "isa/vocabulary.h"
+
+namespace trnemu {
+
+enum class Opcode : uint8_t {
+  kLoadStationary = 0,
+  kMultiplyMoving,
+  kVectorTranspose,
+  kActivate,
+  kReadAccumulator,
+  kTensorTensor,
+  kTensorScalar,
+  kScalarTensorTensor,
+  kTensorReduce,
+  kTensorCopy,
+  kMemset,
+  kReciprocal,
+  kIota,
+  kAffineSelect,
+  kDmaCopy,
+  kPsumReset,
+  kNop,
+};
+inline constexpr int kNumOpcodes = 17;
+
+enum class Role : uint8_t { kIn, kOut, kInOut };
+// What an operand slot can hold.
+enum class OperandKind : uint8_t {
+  kAccess,             // a tile or HBM view
+  kAccessOrImmediate,  // a [P, 1] tile or a number
+  kPattern,            // [step, count] pairs, no memory
+};
+enum class AttributeType : uint8_t {
+  kBool,
+  kInteger,
+  kDouble,
+  kAluOp,  // kNone is a value
+  kActFunction,
+  kReduceCmd,
+  kDgeMode,
+  kOobMode,
+  kPerfMode,
+  kAccumulate,
+  kPass,      // 0 whole, 1 LO, 2 HI
+  kQueueSet,  // index into Program::queue_sets
+};
+
+struct OperandSpec {
+  std::string_view name;  // the protobuf field's name
+  Role role;
+  OperandKind kind;
+  bool optional = false;
+};
+struct AttributeSpec {
+  std::string_view name;  // the protobuf field's name
+  AttributeType type;
+};
+
+struct OpcodeInfo {
+  Opcode opcode;
+  std::string_view name;   // CamelCase, the protobuf message's name
+  std::string_view field;  // snake_case, the oneof field's name
+  uint8_t engines;         // bit set of 1 << Engine
+  std::span<const OperandSpec> operands;
+  std::span<const AttributeSpec> attributes;
+  std::string_view summary;
+};
+
+const OpcodeInfo& Info(Opcode opcode);
+std::span<const OpcodeInfo> Opcodes();
+std::optional<Opcode> OpcodeFromName(std::string_view name);
+
+constexpr uint8_t Bit(Engine engine) {
+  return static_cast<uint8_t>(1u << static_cast<unsigned>(engine));
+}
+constexpr uint8_t kAnySequencer =
+    Bit(Engine::kTensor) | Bit(Engine::kVector) | Bit(Engine::kScalar) |
+    Bit(Engine::kGpsimd) | Bit(Engine::kSync);
+
+// Positions of operands and attributes in each opcode's row, for code that
+// executes or builds the opcode.
+namespace slot {
+struct LoadStationary {
+  enum Operand { kStationary };
+  enum Attribute {
+    kPass, kTranspose, kOnezero, kStartRow, kStartColumn, kRows, kColumns,
+    kPerfMode
+  };
+};
+struct MultiplyMoving {
+  enum Operand { kDst, kMoving };
+  enum Attribute {
+    kPass, kTranspose, kOnezero, kAccumulate, kStartRow, kStartColumn, kRows,
+    kColumns, kPerfMode
+  };
+};
+struct VectorTranspose {
+  enum Operand { kDst, kData };
+};
+struct Activate {
+  enum Operand { kDst, kData, kBias, kScale };
+  enum Attribute { kOp, kReduceOp, kReduceCmd };
+};
+struct ReadAccumulator {
+  enum Operand { kDst };
+};
+struct TensorTensor {
+  enum Operand { kDst, kData1, kData2 };
+  enum Attribute { kOp };
+};
+struct TensorScalar {
+  enum Operand { kDst, kData, kOperand0, kOperand1 };
+  enum Attribute { kOp0, kReverse0, kOp1, kReverse1 };
+};
+struct ScalarTensorTensor {
+  enum Operand { kDst, kData, kOperand0, kOperand1 };
+  enum Attribute { kOp0, kReverse0, kOp1, kReverse1 };
+};
+struct TensorReduce {
+  enum Operand { kDst, kData };
+  enum Attribute { kOp, kAxes, kNegate, kKeepdims };
+};
+struct TensorCopy {
+  enum Operand { kDst, kSrc };
+};
+struct Memset {
+  enum Operand { kDst };
+  enum Attribute { kValue };
+};
+struct Reciprocal {
+  enum Operand { kDst, kData };
+};
+struct Iota {
+  enum Operand { kDst, kPattern };
+  enum Attribute { kOffset, kChannelMultiplier };
+};
+struct AffineSelect {
+  enum Operand { kDst, kPattern, kOnTrueTile };
+  enum Attribute { kChannelMultiplier, kOnFalseValue, kCmpOp, kOffset };
+};
+struct DmaCopy {
+  enum Operand { kDst, kSrc };
+  enum Attribute { kQueueSet, kDgeMode, kOobMode, kPriority };
+};
+struct PsumReset {
+  enum Operand { kDst };
+};
+}  // namespace slot
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_ISA_OPCODES_H_

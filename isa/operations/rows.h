@@ -1,0 +1,75 @@
+// The rows of the operations table, by family, and what they share.
+#ifndef TRNEMU_ISA_OPERATIONS_ROWS_H_
+#define TRNEMU_ISA_OPERATIONS_ROWS_H_
+
+#include <initializer_list>
+
+#include "isa/operations.h"
+
+namespace trnemu::rows {
+
+extern const OperationInfo kNcMatmul;
+extern const OperationInfo kNcTranspose;
+extern const OperationInfo kActivation;
+extern const OperationInfo kTensorTensor;
+extern const OperationInfo kTensorScalar;
+extern const OperationInfo kScalarTensorTensor;
+extern const OperationInfo kTensorReduce;
+extern const OperationInfo kTensorCopy;
+extern const OperationInfo kMemset;
+extern const OperationInfo kReciprocal;
+extern const OperationInfo kIota;
+extern const OperationInfo kAffineSelect;
+extern const OperationInfo kDmaCopy;
+extern const OperationInfo kPsumReset;
+extern const OperationInfo kNop;
+
+// The operand slot that holds an argument.
+Operand OperandOf(const Value& value);
+inline Attribute Int(int64_t v) { return Attribute::Integer(v); }
+template <typename Enum>
+Attribute AttributeOf(Enum v) {
+  return Attribute::Integer(static_cast<int64_t>(v));
+}
+// Emits one instruction on the call's engine.
+void EmitOne(const Call& call, Emitter& emitter, Opcode opcode,
+             std::initializer_list<Operand> operands,
+             std::initializer_list<Attribute> attributes);
+
+// The argument that an operand slot holds.
+Value ValueOf(const Operand& operand);
+
+// `op` of an ALU parameter, kNone where it is None.
+inline AluOp Alu(const Value& v) {
+  return v.is_none() ? AluOp::kNone : v.as<AluOp>();
+}
+
+// Every integer dtype holds `number` exactly, or the dtype is not an integer.
+bool ExactlyRepresentable(double number, Dtype dtype);
+
+constexpr ParameterSpec Out(std::string_view name, SpaceSet spaces,
+                            DtypeSet dtypes, std::string_view doc = "") {
+  return {name, ParameterKind::kTile, true, "", Role::kOut, spaces, dtypes,
+          doc};
+}
+constexpr ParameterSpec In(std::string_view name, SpaceSet spaces,
+                           DtypeSet dtypes, std::string_view doc = "") {
+  return {name, ParameterKind::kTile, true, "", Role::kIn, spaces, dtypes, doc};
+}
+constexpr ParameterSpec Attr(std::string_view name, ParameterKind kind,
+                             std::string_view doc = "") {
+  return {name, kind, true, "", Role::kIn, 0, 0, doc};
+}
+constexpr ParameterSpec Opt(std::string_view name, ParameterKind kind,
+                            std::string_view default_text,
+                            std::string_view doc = "") {
+  return {name, kind, false, default_text, Role::kIn, 0, 0, doc};
+}
+inline constexpr ParameterSpec kEngineParameter =
+    Opt("engine", ParameterKind::kEngine, "unknown", "requested engine");
+inline constexpr ParameterSpec kNameParameter =
+    Opt("name", ParameterKind::kText, "None", "label for tooling");
+
+}  // namespace trnemu::rows
+
+#endif  // TRNEMU_ISA_OPERATIONS_ROWS_H_

@@ -1,0 +1,64 @@
+// Which accesses to one memory (SBUF, PSUM or an HBM tensor) a later access
+// may have to wait for.
+#ifndef TRNEMU_ISA_PASSES_REGION_MAP_H_
+#define TRNEMU_ISA_PASSES_REGION_MAP_H_
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "isa/passes/footprint.h"
+#include "isa/passes/lanes.h"
+
+namespace trnemu {
+
+// Cuts the bytes into segments and keeps, for each, the accesses that no later
+// one has replaced. A write replaces what it covers, since whoever comes
+// after it waits for it and it waited for them; a read replaces reads of its
+// own lane. Where too many remain, the next access is made to wait for all of
+// them and stands for them: correct, if more than the data asks for.
+//
+// Adding costs O(log segments + segments touched * accesses kept there).
+class RegionMap {
+ public:
+  // Enters an access of instruction `event`, which comes after all instructions
+  // entered so far, and requires of `needs` the events it depends on. The
+  // writes of an instruction must be entered before its reads.
+  void Add(Event event, const Footprint& footprint, bool write, Needs& needs);
+
+ private:
+  struct Record {
+    Event event;
+    bool write = false;
+    bool touches = false;      // what was found at ...
+    uint64_t compared_at = 0;  // ... this access
+    uint32_t references = 0;   // segments that list it, and Add
+    Footprint footprint;
+  };
+  // Indices into records_.
+  using List = boost::container::small_vector<uint32_t, 4>;
+  struct Segment {
+    int64_t end = 0;
+    List records;
+  };
+  using Segments = std::map<int64_t, Segment>;  // by first byte
+
+  uint32_t NewRecord(Event event, const Footprint& footprint, bool write);
+  void Release(uint32_t record);
+  bool Conflicts(uint32_t record, uint32_t mine);
+  bool Replaces(const Record& mine, const Record& record) const;
+  void Split(int64_t at);
+  void Enter(uint32_t mine, Segments::value_type& segment, Needs& needs);
+  void Collapse(uint32_t mine, Segments::value_type& segment, Needs& needs);
+  void MergeEqual(int64_t begin, int64_t end);
+
+  Segments segments_;
+  std::vector<Record> records_;
+  std::vector<uint32_t> unused_;  // of records_
+  uint64_t accesses_ = 0;
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_ISA_PASSES_REGION_MAP_H_

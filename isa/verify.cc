@@ -1,0 +1,284 @@
+#include "isa/verify.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace trnemu {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Program& program, const Hardware& hardware,
+           const VerifyOptions& options)
+      : program_(program), hardware_(hardware), options_(options) {}
+
+  std::vector<Diagnostic> Run() {
+    CheckCores();
+    CheckTensors();
+    // Operands of tensors that are wrong themselves would only repeat that.
+    if (!findings_.empty()) return std::move(findings_);
+    for (size_t c = 0; c < program_.cores.size(); ++c) {
+      for (Engine engine : kSequencers) CheckStream(c, engine);
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void Add(Diagnostic d) {
+    const auto key = std::pair(d.id, d.source.empty() ? d.message : d.source);
+    const auto [it, inserted] = seen_.emplace(key, findings_.size());
+    if (!inserted) {
+      ++findings_[it->second].count;
+      return;
+    }
+    if (findings_.size() >= static_cast<size_t>(options_.max_findings)) {
+      seen_.erase(it);
+      return;
+    }
+    findings_.push_back(std::move(d));
+  }
+
+  Diagnostic Finding(Category category, std::string id, std::string message) {
+    Diagnostic d;
+    d.category = category;
+    d.id = std::move(id);
+    d.message = std::move(message);
+    d.details.emplace_back("target ", hardware_.name);
+    return d;
+  }
+
+  void CheckCores();
+  void CheckTensors();
+  void CheckTile(const Tensor& tensor);
+  void CheckStream(size_t core, Engine engine);
+  bool CheckOperands(size_t core, const Instruction& instruction);
+  bool CheckPlace(size_t core, Engine engine, const Instruction& instruction);
+  bool InsideTensor(const Access& access) const;
+  void Locate(Diagnostic& d, size_t core, const Instruction& instruction) const;
+
+  const Program& program_;
+  const Hardware& hardware_;
+  const VerifyOptions& options_;
+  std::vector<Diagnostic> findings_;
+  std::map<std::pair<std::string, std::string>, size_t> seen_;
+  Call call_;
+  std::vector<Diagnostic> broken_;
+};
+
+void Verifier::CheckCores() {
+  const size_t cores = program_.cores.size();
+  if (cores != 1 && cores != 2) {
+    Add(Finding(Category::kIllegal, "program.cores",
+                absl::StrCat("a program runs on one or two physical cores, but "
+                             "this one has ", cores)));
+  } else if (cores == 2 && !hardware_.features.lnc2) {
+    Add(Finding(Category::kIllegal, "program.logical_core",
+                absl::StrCat(hardware_.name, " cannot join two cores to one "
+                             "logical core; the program has two")));
+  }
+}
+
+void Verifier::CheckTensors() {
+  int64_t hbm = 0;
+  for (const Tensor& t : program_.tensors) {
+    if (t.on_chip()) {
+      CheckTile(t);
+      continue;
+    }
+    const int64_t bytes = t.nbytes();
+    hbm = bytes > INT64_MAX - hbm ? INT64_MAX : hbm + bytes;
+    if (hbm <= hardware_.memory.hbm_bytes_per_core) continue;
+    Diagnostic d = Finding(
+        Category::kCapacity, "capacity.hbm",
+        absl::StrCat("tensor ", t.name, " of ", bytes, " bytes brings the "
+                     "program to ", hbm, " bytes of HBM; a core of ",
+                     hardware_.name, " has ",
+                     hardware_.memory.hbm_bytes_per_core));
+    d.source = program_.DescribeSource(t.source);
+    d.remedy = "split the tensor, or spread the program over more cores";
+    Add(std::move(d));
+    return;
+  }
+}
+
+void Verifier::CheckTile(const Tensor& t) {
+  const bool sbuf = t.kind == TensorKind::kSbuf;
+  const MemoryLimits& m = hardware_.memory;
+  const int64_t limit = !sbuf ? m.psum_partition_bytes
+                        : program_.swdge
+                            ? m.sbuf_usable_partition_bytes_with_swdge
+                            : m.sbuf_usable_partition_bytes;
+  const int64_t bytes = t.bytes_per_partition();
+  const int64_t partitions = t.shape.empty() ? 0 : t.shape[0];
+  Diagnostic d;
+  if (partitions < 1 || partitions + t.start_partition > m.partitions) {
+    d = Finding(Category::kIllegal, "tile.partitions",
+                absl::StrCat("tile ", t.name, " covers partitions ",
+                             t.start_partition, " to ",
+                             t.start_partition + partitions - 1, "; there are ",
+                             m.partitions));
+  } else if (bytes > limit ||
+             t.byte_address > static_cast<uint64_t>(limit - bytes)) {
+    d = Finding(
+        Category::kCapacity, sbuf ? "capacity.sbuf" : "capacity.psum",
+        absl::StrCat("tile ", t.name, " needs ", bytes,
+                     " bytes per partition at byte ", t.byte_address, "; ",
+                     hardware_.name, " has ", limit, " usable bytes in ",
+                     std::string(Name(t.space()))));
+  } else {
+    const uint64_t align =
+        sbuf ? SizeOf(t.dtype) : std::max<uint64_t>(4, SizeOf(t.dtype));
+    if (t.byte_address % align == 0) return;
+    d = Finding(
+        Category::kIllegal, sbuf ? "tile.sbuf_alignment" : "tile.psum_alignment",
+        absl::StrCat("tile ", t.name, " (", std::string(Name(t.dtype)),
+                     ") starts at byte ", t.byte_address, " of its partition; ",
+                     std::string(Name(t.space())), " tiles of this dtype start "
+                     "at multiples of ", align));
+    d.remedy = absl::StrCat("place it at byte ",
+                            t.byte_address / align * align + align);
+  }
+  d.source = program_.DescribeSource(t.source);
+  Add(std::move(d));
+}
+
+void Verifier::Locate(Diagnostic& d, size_t core,
+                      const Instruction& i) const {
+  d.instruction = i.order;
+  d.core = static_cast<int>(core);
+  d.opcode = Info(i.opcode).name;
+  d.engine = Name(i.engine);
+  if (d.operation.empty()) d.operation = program_.operations[i.operation];
+  d.source = program_.DescribeSource(i.source);
+}
+
+bool Verifier::InsideTensor(const Access& a) const {
+  const Tensor& t = program_.tensors[a.tensor];
+  if (a.space != t.space()) return false;
+  const int64_t size = static_cast<int64_t>(SizeOf(a.dtype));
+  const int64_t storage =
+      (a.on_chip() ? t.bytes_per_partition() : t.nbytes()) / size;
+  // Bounded steps and counts first, so that the extent cannot overflow.
+  for (const Dim& d : a.active_dims()) {
+    if (d.count < 1 || d.count > storage * 65536 || d.step > storage ||
+        d.step < -storage) {
+      if (d.count != 1) return false;
+    }
+  }
+  __int128 low = a.offset, high = a.offset;
+  for (const Dim& d : a.active_dims()) {
+    const __int128 reach = static_cast<__int128>(d.step) * (d.count - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  if (low < 0 || high >= storage) return false;
+  return !a.on_chip() ||
+         a.start_partition + int64_t{a.partitions} <= t.shape[0];
+}
+
+bool Verifier::CheckOperands(size_t core, const Instruction& i) {
+  const auto operands = program_.cores[core].OperandsOf(i);
+  for (size_t o = 0; o < operands.size(); ++o) {
+    const OperandSpec& spec = Info(i.opcode).operands[o];
+    const Operand& operand = operands[o];
+    if (operand.kind != Operand::Kind::kAccess) continue;
+    const Tensor& t = program_.tensors[operand.access.tensor];
+    std::string what;
+    if (!InsideTensor(operand.access)) {
+      what = absl::StrCat(Describe(operand.access), " reaches outside tensor ",
+                          t.name, " of shape ", DescribeShape(t.shape), " ",
+                          std::string(Name(t.dtype)));
+    } else if (t.on_chip() && t.core != core) {
+      what = absl::StrCat("tile ", t.name, " belongs to core ", t.core);
+    } else {
+      continue;
+    }
+    Diagnostic d = Finding(
+        Category::kOutOfBounds, "access.out_of_bounds",
+        absl::StrCat("operand ", std::string(spec.name), ": ", what));
+    d.operand = spec.name;
+    Locate(d, core, i);
+    Add(std::move(d));
+    return false;
+  }
+  return true;
+}
+
+bool Verifier::CheckPlace(size_t core, Engine engine, const Instruction& i) {
+  std::string what;
+  if (!(Info(i.opcode).engines & Bit(engine))) {
+    what = absl::StrCat(std::string(Info(i.opcode).name), " does not run on the ",
+                        std::string(Name(engine)), " engine");
+  } else if (i.opcode == Opcode::kDmaCopy) {
+    const uint64_t set = static_cast<uint64_t>(
+        program_.cores[core]
+            .AttributesOf(i)[slot::DmaCopy::kQueueSet].integer());
+    const QueueSet& q = program_.queue_sets[set];
+    if (q.core != core || q.owner != engine) {
+      what = absl::StrCat("queue set ", set, " belongs to the ",
+                          std::string(Name(q.owner)), " engine of core ",
+                          q.core);
+    }
+  }
+  if (what.empty()) return true;
+  Diagnostic d = Finding(Category::kIllegal, "opcode.engine", what);
+  Locate(d, core, i);
+  Add(std::move(d));
+  return false;
+}
+
+void Verifier::CheckStream(size_t core, Engine engine) {
+  const auto& stream = program_.cores[core].stream(engine);
+  std::vector<const Instruction*> group;
+  for (size_t at = 0; at < stream.size();) {
+    group.clear();
+    bool sound = true;
+    do {
+      const Instruction& i = stream[at++];
+      sound = CheckPlace(core, engine, i) && CheckOperands(core, i) && sound;
+      group.push_back(&i);
+    } while (at < stream.size() && stream[at].step != 0);
+    if (!sound) continue;
+    const Expansion expansion{&program_.cores[core], group};
+    const absl::Status lifted = Lift(program_, hardware_, expansion, call_);
+    if (!lifted.ok()) {
+      Diagnostic d = DiagnosticOf(lifted);
+      Locate(d, core, *group[0]);
+      Add(std::move(d));
+      continue;
+    }
+    broken_.clear();
+    CheckCall(call_, options_.layers, broken_);
+    for (Diagnostic& d : broken_) {
+      Locate(d, core, *group[0]);
+      Add(std::move(d));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Diagnostic> VerifyProgram(const Program& program,
+                                      const Hardware& hardware,
+                                      const VerifyOptions& options) {
+  return Verifier(program, hardware, options).Run();
+}
+
+bool IsAllowed(const Diagnostic& finding, std::span<const std::string> allow) {
+  const Rule* rule = FindRule(finding.id);
+  if (rule != nullptr && rule->structural) return false;
+  // What protects memory itself cannot be lifted either.
+  if (finding.category == Category::kMalformed ||
+      finding.category == Category::kCapacity ||
+      finding.category == Category::kOutOfBounds ||
+      finding.category == Category::kInternal ||
+      finding.id == "tile.partitions" || finding.id == "opcode.engine" ||
+      finding.id == "program.cores") {
+    return false;
+  }
+  return std::find(allow.begin(), allow.end(), finding.id) != allow.end();
+}
+
+}  // namespace trnemu

@@ -1,0 +1,147 @@
+#include "memory/hbm.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "isa/diagnostic.h"
+
+namespace trnemu {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+constexpr uintptr_t kPage = 4096;
+
+int64_t Aligned(int64_t bytes) {
+  return (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment *
+         kAlignment;
+}
+
+void* Reserve(int64_t bytes) {
+  void* memory =
+      mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// Zeroes [begin, begin + bytes) and gives whole pages back to the host. The
+// pages at the two ends may belong to neighbouring blocks too.
+void Release(void* begin, int64_t bytes) {
+  char* const first = static_cast<char*>(begin);
+  char* const last = first + bytes;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(first);
+  char* const inner = first + ((kPage - address % kPage) % kPage);
+  char* const end = last - reinterpret_cast<uintptr_t>(last) % kPage;
+  if (inner >= end) {
+    std::memset(first, 0, static_cast<size_t>(bytes));
+    return;
+  }
+  std::memset(first, 0, static_cast<size_t>(inner - first));
+  std::memset(end, 0, static_cast<size_t>(last - end));
+  const size_t inside = static_cast<size_t>(end - inner);
+  if (madvise(inner, inside, MADV_DONTNEED) != 0) {
+    std::memset(inner, 0, inside);
+  }
+}
+
+absl::Status CannotReserve(int64_t bytes) {
+  const int error = errno;
+  Diagnostic d;
+  d.category = Category::kLimit;
+  d.id = "hbm.reserve";
+  d.message = absl::StrCat("the host refuses to reserve ", bytes,
+                           " bytes of address space for HBM and its shadow (",
+                           std::strerror(error), ")");
+  d.details = {{"bytes", absl::StrCat(bytes)}};
+  d.remedy =
+      "raise the address space limit (ulimit -v) or allow overcommit "
+      "(vm.overcommit_memory 0 or 1)";
+  return ToStatus(std::move(d));
+}
+
+}  // namespace
+
+HbmBlock::HbmBlock(HbmBlock&& other) noexcept { *this = std::move(other); }
+
+HbmBlock& HbmBlock::operator=(HbmBlock&& other) noexcept {
+  if (this == &other) return *this;
+  if (owner_) owner_->Free(address_, size_);
+  owner_ = std::move(other.owner_);
+  data_ = std::exchange(other.data_, nullptr);
+  shadow_ = std::exchange(other.shadow_, nullptr);
+  address_ = std::exchange(other.address_, 0);
+  size_ = std::exchange(other.size_, 0);
+  return *this;
+}
+
+HbmBlock::~HbmBlock() {
+  if (owner_) owner_->Free(address_, size_);
+}
+
+absl::StatusOr<std::shared_ptr<Hbm>> Hbm::Create(int64_t bytes) {
+  std::shared_ptr<Hbm> hbm(new Hbm());
+  hbm->size_ = std::max<int64_t>(bytes, kAlignment) / kAlignment * kAlignment;
+  hbm->base_ = static_cast<std::byte*>(Reserve(hbm->size_));
+  if (hbm->base_ != nullptr) {
+    hbm->shadow_ = static_cast<uint8_t*>(Reserve(hbm->size_));
+  }
+  if (hbm->shadow_ == nullptr) return CannotReserve(2 * hbm->size_);
+  return hbm;
+}
+
+Hbm::~Hbm() {
+  const size_t bytes = static_cast<size_t>(size_);
+  if (base_ != nullptr) munmap(base_, bytes);
+  if (shadow_ != nullptr) munmap(shadow_, bytes);
+}
+
+absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes) {
+  int64_t address = 0;
+  int64_t largest = 0;
+  const bool sane = bytes >= 0 && bytes <= size_;
+  const int64_t wanted = sane ? Aligned(bytes) : size_ + kAlignment;
+  for (const auto& [start, length] : blocks_) {
+    if (start - address >= wanted) break;
+    largest = std::max(largest, start - address);
+    address = start + length;
+  }
+  if (size_ - address < wanted) {
+    Diagnostic d;
+    d.category = Category::kCapacity;
+    d.id = "hbm.capacity";
+    d.message =
+        absl::StrCat(bytes, " bytes do not fit into HBM: ", size_ - used_,
+                     " of ", size_, " bytes are free");
+    d.details = {{"bytes", absl::StrCat(bytes)},
+                 {"free", absl::StrCat(size_ - used_)},
+                 {"largest_free_block",
+                  absl::StrCat(std::max(largest, size_ - address))},
+                 {"total", absl::StrCat(size_)}};
+    return ToStatus(std::move(d));
+  }
+  blocks_.emplace(address, wanted);
+  used_ += wanted;
+  HbmBlock block;
+  block.owner_ = shared_from_this();
+  block.data_ = base_ + address;
+  block.shadow_ = shadow_ + address;
+  block.address_ = address;
+  block.size_ = bytes;
+  return block;
+}
+
+// What is free is zero, data and shadow.
+void Hbm::Free(int64_t address, int64_t bytes) {
+  const int64_t length = Aligned(bytes);
+  Release(base_ + address, length);
+  Release(shadow_ + address, length);
+  blocks_.erase(address);
+  used_ -= length;
+}
+
+}  // namespace trnemu
