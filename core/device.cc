@@ -112,7 +112,8 @@ absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {
   relay.runner = &runner;
   absl::Status status;
   {
-    const CanonicalFloatingPoint scope;
+    const CanonicalFloatingPoint scope(options.numerics.subnormals ==
+                                       Subnormals::kFlush);
     status = runner.Run();
   }
   if (!status.ok()) return status;

@@ -115,8 +115,8 @@ void EncodeTables(const Program& program, pb::Header* header) {
 
 }  // namespace
 
-void EncodeInstruction(const Program&, const CoreProgram& core,
-                       const Instruction& from, pb::Instruction* to) {
+void EncodeInstruction(const CoreProgram& core, const Instruction& from,
+                       pb::Instruction* to) {
   to->set_order(from.order);
   to->set_operation(from.operation);
   to->set_step(from.step);
@@ -183,7 +183,7 @@ uint32_t EncodeChunks(const Program& program, ChunkSink& sink) {
         chunk->set_engine(static_cast<pb::Engine>(engine));
         const size_t n = std::min(kInstructionsPerChunk, stream.size() - i);
         for (const Instruction& instruction : stream.subspan(i, n)) {
-          codec::EncodeInstruction(program, core, instruction,
+          codec::EncodeInstruction(core, instruction,
                                    chunk->add_instructions());
         }
         sink.Emit(chunk->SerializeAsString());

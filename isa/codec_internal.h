@@ -65,8 +65,8 @@ Result DecodeInstruction(const pb::Instruction& from, uint32_t core,
 // What can only be seen when all streams are there.
 Result CheckStreams(const Program& program);
 
-void EncodeInstruction(const Program& program, const CoreProgram& core,
-                       const Instruction& instruction, pb::Instruction* to);
+void EncodeInstruction(const CoreProgram& core, const Instruction& instruction,
+                       pb::Instruction* to);
 
 }  // namespace trnemu::codec
 

@@ -1,7 +1,6 @@
 #include "isa/container.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -27,8 +26,10 @@ absl::Status Malformed(std::string_view what, const std::string& message) {
 }
 
 bool HasAt(Bytes bytes, size_t offset, std::string_view text) {
-  return bytes.size() >= offset + text.size() &&
-         std::memcmp(bytes.data() + offset, text.data(), text.size()) == 0;
+  if (bytes.size() < offset || bytes.size() - offset < text.size())
+    return false;
+  const Bytes part = bytes.subspan(offset, text.size());
+  return std::ranges::equal(part, std::as_bytes(std::span(text)));
 }
 
 absl::Status Neff() {
@@ -37,10 +38,11 @@ absl::Status Neff() {
   d.id = "neff";
   d.message =
       "this is a NEFF file, which holds undocumented engine binaries that "
-      "trnemu cannot execute";
+      "trnemu cannot execute; build the program again through trnemu.torch or "
+      "NKI, see README";
   d.remedy =
-      "run the model through trnemu.torch, or the kernel through NKI "
-      "(python -m trnemu.nki), to build a program that it can; see README";
+      "run the model through trnemu.torch, or the kernel with `python -m "
+      "trnemu.nki`";
   return ToStatus(std::move(d));
 }
 

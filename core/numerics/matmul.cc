@@ -1,11 +1,7 @@
 #include "core/numerics/matmul.h"
 
 #include <algorithm>
-#include <bit>
-#include <cassert>
-#include <cmath>
 #include <cstring>
-#include <utility>
 
 // The kernels want a fused multiply-add and vectors of a fixed size. The
 // baseline, -march=x86-64-v3, does not name AES; without the second line
@@ -18,25 +14,17 @@
 #endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/numerics/matmul.cc"
-#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+// After foreach_target.h: once for each instruction set.
+#include "core/numerics/matmul_kernels-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace trnemu {
 namespace HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-// A panel is kWidth columns of the moving tile; a micro-tile is a block of the
-// stationary tile's columns (at most 6) times a panel, its sums in registers:
-// 12 of 16 vectors on AVX2, 12 of 32 on AVX-512, 24 of 32 on NEON.
-constexpr size_t kLanes = hn::MaxLanes(D());
-constexpr size_t kVectors = kLanes >= 8 ? 2 : 4;
-constexpr size_t kWidth = kVectors * kLanes;
 // Columns packed at a time: a cache line of bfloat16.
 constexpr size_t kPacked = 32;
 static_assert(kPacked % kWidth == 0);
@@ -102,180 +90,6 @@ void PackPanels(const Moving<T>& moving, size_t num_rows, size_t column,
   }
 }
 
-HWY_INLINE V Canonical(V x) {
-  const hn::RebindToUnsigned<D> du;
-  const V nan = hn::BitCast(D(), hn::Set(du, 0x7FC00000u));
-  return hn::IfThenElse(hn::IsNaN(x), nan, x);
-}
-
-template <PsumWrite kWrite>
-HWY_INLINE void WriteVector(float* psum, V sum) {
-  if constexpr (kWrite == PsumWrite::kAccumulate) {
-    sum = hn::Add(hn::LoadU(D(), psum), sum);
-  }
-  hn::StoreU(Canonical(sum), D(), psum);
-}
-
-template <PsumWrite kWrite>
-HWY_INLINE void WriteRow(float* HWY_RESTRICT psum,
-                         const float* HWY_RESTRICT sums, size_t n) {
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    WriteVector<kWrite>(psum + i, hn::LoadU(D(), sums + i));
-  }
-  if (i == n) return;
-  float old[kLanes] = {};
-  float add[kLanes] = {};
-  std::memcpy(old, psum + i, (n - i) * sizeof(float));
-  std::memcpy(add, sums + i, (n - i) * sizeof(float));
-  WriteVector<kWrite>(old, hn::LoadU(D(), add));
-  std::memcpy(psum + i, old, (n - i) * sizeof(float));
-}
-
-HWY_INLINE void Write(PsumWrite write, float* psum, const float* sums,
-                      size_t n) {
-  if (write == PsumWrite::kOverwrite) {
-    WriteRow<PsumWrite::kOverwrite>(psum, sums, n);
-  } else {
-    WriteRow<PsumWrite::kAccumulate>(psum, sums, n);
-  }
-}
-
-// Where a kernel's sums go: rows of kWidth, a row per stationary column.
-struct Output {
-  float* data;
-  size_t stride;
-  PsumWrite write;
-  // Rows of kWidth that the sums are added to before they are written.
-  const float* lo = nullptr;
-
-  HWY_INLINE void Prefetch(size_t rows) const {
-    for (size_t r = 0; r < rows; ++r) hwy::Prefetch(data + r * stride);
-  }
-
-  HWY_INLINE void PutRows(const float* sums, size_t rows) const {
-    if (write == PsumWrite::kAccumulate) {
-      PutRows<PsumWrite::kAccumulate>(sums, rows);
-    } else {
-      PutRows<PsumWrite::kOverwrite>(sums, rows);
-    }
-  }
-
-  template <PsumWrite kWrite>
-  HWY_INLINE void PutRows(const float* sums, size_t rows) const {
-    for (size_t i = 0; i < rows * kWidth; i += kLanes) {
-      V sum = hn::Load(D(), sums + i);
-      if (lo != nullptr) sum = hn::Add(hn::Load(D(), lo + i), sum);
-      WriteVector<kWrite>(data + i / kWidth * stride + i % kWidth, sum);
-    }
-  }
-
-  Output Below(size_t rows) const {
-    return {data + rows * stride, stride, write,
-            lo == nullptr ? nullptr : lo + rows * kWidth};
-  }
-};
-
-// The sums of a micro-tile of kRows x kVectors vectors, in registers. The
-// indices are constants everywhere, or compilers would keep them in memory.
-template <size_t kRows, typename = std::make_index_sequence<kRows * kVectors>>
-class MicroTile;
-
-template <size_t kRows, size_t... kI>
-class MicroTile<kRows, std::index_sequence<kI...>> {
- public:
-  HWY_INLINE MicroTile() { ((sums_[kI] = hn::Zero(D())), ...); }
-
-  // One step of the chains: sums[r][n] += a[r] * b[n], fused.
-  HWY_INLINE void Step(const float* a, const float* b) {
-    ((sums_[kI] =
-          hn::MulAdd(hn::Set(D(), a[kI / kVectors]),
-                     hn::Load(D(), b + kI % kVectors * kLanes), sums_[kI])),
-     ...);
-  }
-  HWY_INLINE void And(V mask) { ((sums_[kI] = hn::And(sums_[kI], mask)), ...); }
-  // To `tile`, rows of kWidth.
-  HWY_INLINE void Store(float* tile) const {
-    (hn::Store(sums_[kI], D(), tile + kI * kLanes), ...);
-  }
-  // tile = tile + sums.
-  HWY_INLINE void AddTo(float* tile) const {
-    (hn::Store(hn::Add(hn::Load(D(), tile + kI * kLanes), sums_[kI]), D(),
-               tile + kI * kLanes),
-     ...);
-  }
-
- private:
-  V sums_[kRows * kVectors];
-};
-
-constexpr size_t kTileSize = Stationary::kBlockColumns * kWidth;
-
-// A kernel multiplies num_blocks blocks of kRows stationary columns, which
-// begin at a, by a panel. `tile` is scratch, kBlockColumns rows of kWidth.
-using Kernel = void (*)(const float* a, const float* panel, size_t num_rows,
-                        size_t group_rows, size_t num_blocks, float* tile,
-                        Output out);
-
-// The groups' chains, added in ascending order; +0 without rows. A group's
-// chains start from the sums of the group before AND 0: were they independent,
-// an out-of-order core would run ahead with them while that group waits, which
-// costs 7 % (Zen 3).
-template <size_t kRows>
-HWY_NOINLINE void GroupSums(const float* a, const float* panel, size_t num_rows,
-                            size_t group_rows, size_t num_blocks, float* tile,
-                            Output out) {
-  volatile float opaque_zero = 0.0f;  // the compiler must not see through it
-  MicroTile<kRows> chains;
-  for (size_t i = 0; i < num_blocks; ++i, out = out.Below(kRows)) {
-    out.Prefetch(kRows);
-    const float* b = panel;
-    size_t start = 0;
-    do {
-      const size_t end = std::min(start + group_rows, num_rows);
-      for (size_t k = start; k < end; ++k, a += kRows, b += kWidth) {
-        chains.Step(a, b);
-      }
-      if (start == 0) {
-        chains.Store(tile);
-      } else {
-        chains.AddTo(tile);
-      }
-      chains.And(hn::Set(D(), opaque_zero));
-      start = end;
-    } while (start < num_rows);
-    out.PutRows(tile, kRows);
-  }
-}
-
-// The ascending fp64 sum, in which products are exact, rounded once.
-template <size_t kRows>
-HWY_NOINLINE void ExactSums(const float* a, const float* panel, size_t num_rows,
-                            size_t /*group_rows*/, size_t num_blocks,
-                            float* tile, Output out) {
-  const hn::ScalableTag<double> d;
-  const hn::Rebind<float, decltype(d)> half;
-  for (size_t i = 0; i < num_blocks; ++i, out = out.Below(kRows)) {
-    for (size_t n = 0; n < kWidth; n += hn::MaxLanes(d)) {
-      hn::Vec<decltype(d)> sums[kRows];
-      for (auto& sum : sums) sum = hn::Zero(d);
-      for (size_t k = 0; k < num_rows; ++k) {
-        const auto moving =
-            hn::PromoteTo(d, hn::Load(half, panel + k * kWidth + n));
-        for (size_t r = 0; r < kRows; ++r) {
-          const auto stationary = hn::Set(d, double{a[k * kRows + r]});
-          sums[r] = hn::MulAdd(stationary, moving, sums[r]);
-        }
-      }
-      for (size_t r = 0; r < kRows; ++r) {
-        hn::Store(hn::DemoteTo(half, sums[r]), half, tile + r * kWidth + n);
-      }
-    }
-    out.PutRows(tile, kRows);
-    a += kRows * num_rows;
-  }
-}
-
 // A kernel for each width of a block: 1, 2, 4, 6 columns.
 struct Kernels {
   Kernel one, two, four, six;
@@ -288,61 +102,37 @@ constexpr Kernels kGroupSums = {GroupSums<1>, GroupSums<2>, GroupSums<4>,
 constexpr Kernels kExactSums = {ExactSums<1>, ExactSums<2>, ExactSums<4>,
                                 ExactSums<6>};
 
-// Stationary columns from m on, one block, by one panel of which num_columns
-// are written: through a tile that has room for what is not.
-struct PanelJob {
-  const Stationary& stationary;
-  const Kernels& kernels;
-  size_t group_rows;
-  const float* panel;
-  size_t num_columns;
-
-  // num_blocks blocks, none of them padded, by a whole panel.
-  void RunBlocks(size_t m, size_t block, size_t num_blocks,
-                 const Output& out) const {
-    HWY_ALIGN float tile[kTileSize];
-    kernels.For(block)(stationary.values() + m * stationary.num_rows(), panel,
-                       stationary.num_rows(), group_rows, num_blocks, tile,
-                       out.Below(m));
+// All stationary columns by one panel, of which num_columns are written. What
+// is computed beyond the last column or row goes no further than `padded`.
+void MultiplyPanel(const Stationary& stationary, const Kernels& kernels,
+                   size_t group_rows, const float* panel, size_t num_columns,
+                   const Output& out) {
+  HWY_ALIGN float tile[kTileSize];
+  HWY_ALIGN float padded[kTileSize];
+  const size_t rows = stationary.num_rows();
+  const size_t end = stationary.num_columns();
+  const size_t full = Stationary::FullBlocks(end);
+  const size_t tail = full * Stationary::kBlockColumns;
+  size_t m = 0;
+  if (num_columns == kWidth && full > 0) {
+    kernels.six(stationary.values(), panel, rows, group_rows, full, tile, out);
+    m = tail;
   }
-
-  // One block, of which `valid` columns are written.
-  void RunPart(size_t m, size_t block, size_t valid, const Output& out) const {
-    HWY_ALIGN float sums[kTileSize];
-    HWY_ALIGN float tile[kTileSize];
+  while (m < end) {
+    const size_t block =
+        m < tail ? Stationary::kBlockColumns : Stationary::TailBlock(end - m);
+    const size_t valid = std::min(block, end - m);
     const Output here = out.Below(m);
-    kernels.For(block)(stationary.values() + m * stationary.num_rows(), panel,
-                       stationary.num_rows(), group_rows, 1, tile,
-                       {sums, kWidth, PsumWrite::kOverwrite, here.lo});
+    kernels.For(block)(stationary.values() + m * rows, panel, rows, group_rows,
+                       1, tile,
+                       {padded, kWidth, PsumWrite::kOverwrite, here.lo});
     for (size_t r = 0; r < valid; ++r) {
-      Write(here.write, here.data + r * here.stride, sums + r * kWidth,
+      Write(here.write, here.data + r * here.stride, padded + r * kWidth,
             num_columns);
     }
+    m += valid;
   }
-
-  void Run(const Output& out) const {
-    const size_t end = stationary.num_columns();
-    const size_t six = Stationary::kBlockColumns;
-    const size_t full = Stationary::FullBlocks(end);
-    const bool whole = num_columns == kWidth;
-    size_t m = 0;
-    if (whole && full > 0) {
-      RunBlocks(0, six, full, out);
-      m = full * six;
-    }
-    while (m < end) {
-      const size_t left = end - m;
-      const size_t block = m < full * six ? six : Stationary::TailBlock(left);
-      const size_t valid = std::min(block, left);
-      if (whole && valid == block) {
-        RunBlocks(m, block, 1, out);
-      } else {
-        RunPart(m, block, valid, out);
-      }
-      m += valid;
-    }
-  }
-};
+}
 
 template <class Source, typename T>
 void Multiply(const Stationary& stationary, const Moving<T>& moving,
@@ -356,9 +146,9 @@ void Multiply(const Stationary& stationary, const Moving<T>& moving,
     const size_t columns = std::min(kPacked, moving.num_columns - start);
     PackPanels<Source>(moving, rows, start, columns, panels);
     for (size_t n = 0; n < columns; n += kWidth) {
-      const PanelJob job = {stationary, kernels, group_rows, panels + n * rows,
-                            std::min(kWidth, columns - n)};
-      job.Run({psum.data + start + n, psum.stride, psum.write});
+      MultiplyPanel(stationary, kernels, group_rows, panels + n * rows,
+                    std::min(kWidth, columns - n),
+                    {psum.data + start + n, psum.stride, psum.write});
     }
   }
 }
@@ -374,11 +164,11 @@ void MultiplyHalves(const Stationary& stationary, const Moving<float>& moving,
   for (size_t n = 0; n < moving.num_columns; n += kWidth) {
     const size_t columns = std::min(kWidth, moving.num_columns - n);
     PackPanels<Lo>(moving, rows, n, columns, panel);
-    PanelJob{stationary, kGroupSums, group_rows, panel, kWidth}.Run(
-        {lo, kWidth, PsumWrite::kOverwrite});
+    MultiplyPanel(stationary, kGroupSums, group_rows, panel, kWidth,
+                  {lo, kWidth, PsumWrite::kOverwrite});
     PackPanels<Hi>(moving, rows, n, columns, panel);
-    PanelJob{stationary, kGroupSums, group_rows, panel, columns}.Run(
-        {psum.data + n, psum.stride, psum.write, lo});
+    MultiplyPanel(stationary, kGroupSums, group_rows, panel, columns,
+                  {psum.data + n, psum.stride, psum.write, lo});
   }
 }
 
@@ -421,71 +211,7 @@ HWY_EXPORT(MultiplyBf16);
 HWY_EXPORT(MultiplyFp32Halves);
 HWY_EXPORT(Accumulate);
 
-float Hi(float x) {
-  if (!std::isfinite(x)) return x;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xFFFFF000u);
-}
-float Lo(float x) { return std::isfinite(x) ? x - Hi(x) : 0.0f; }
-float FromBf16(uint16_t bits) {
-  return std::bit_cast<float>(uint32_t{bits} << 16);
-}
-
 }  // namespace
-
-template <typename T, typename Convert>
-void Stationary::Pack(const T* rows, size_t row_stride, Convert convert) {
-  float row[kMaxColumns + kBlockColumns] = {};
-  const size_t full = FullBlocks(num_columns_);
-  for (size_t k = 0; k < num_rows_; ++k) {
-    const T* from = rows + k * row_stride;
-    for (size_t m = 0; m < num_columns_; ++m) row[m] = convert(from[m]);
-    float* to = values_ + k * kBlockColumns;
-    for (size_t i = 0; i < full; ++i, to += num_rows_ * kBlockColumns) {
-      std::memcpy(to, row + i * kBlockColumns, kBlockColumns * sizeof(float));
-    }
-    for (size_t m = full * kBlockColumns, block; m < num_columns_; m += block) {
-      block = TailBlock(num_columns_ - m);
-      std::copy_n(row + m, block, values_ + m * num_rows_ + k * block);
-    }
-  }
-}
-
-void Stationary::SetShape(size_t num_rows, size_t num_columns,
-                          size_t group_rows) {
-  assert(num_rows <= kMaxRows && num_columns <= kMaxColumns && group_rows > 0);
-  num_rows_ = num_rows;
-  num_columns_ = num_columns;
-  group_rows_ = group_rows;
-}
-
-void Stationary::Load(const float* rows, size_t row_stride, size_t num_rows,
-                      size_t num_columns, size_t group_rows) {
-  SetShape(num_rows, num_columns, group_rows);
-  Pack(rows, row_stride, [](float x) { return x; });
-}
-
-void Stationary::LoadBf16(const uint16_t* rows, size_t row_stride,
-                          size_t num_rows, size_t num_columns,
-                          size_t group_rows) {
-  SetShape(num_rows, num_columns, group_rows);
-  Pack(rows, row_stride, [](uint16_t bits) { return FromBf16(bits); });
-}
-
-void Stationary::LoadHalf(Fp32Half half, MatmulRule rule, const float* rows,
-                          size_t row_stride, size_t num_rows,
-                          size_t num_columns) {
-  const bool lo = half == Fp32Half::kLo;
-  if (rule != MatmulRule::kSilicon) {
-    Load(rows, row_stride, lo ? 0 : num_rows, num_columns);
-    return;
-  }
-  SetShape(num_rows, num_columns, kMatmulGroupRows);
-  if (lo) {
-    Pack(rows, row_stride, [](float x) { return Lo(x); });
-  } else {
-    Pack(rows, row_stride, [](float x) { return Hi(x); });
-  }
-}
 
 void MultiplyMoving(const Stationary& stationary, const float* moving,
                     size_t moving_stride, size_t num_columns, MatmulRule rule,
@@ -515,13 +241,6 @@ void MultiplyMovingFp32Pass(const Stationary& stationary, const float* moving,
   }
   HWY_DYNAMIC_DISPATCH(MultiplyFp32Halves)
   (stationary, moving, moving_stride, num_columns, psum, psum_stride, write);
-}
-
-void SplitHalves(const float* x, size_t n, float* hi, float* lo) {
-  for (size_t i = 0; i < n; ++i) {
-    hi[i] = Hi(x[i]);
-    lo[i] = Lo(x[i]);
-  }
 }
 
 void AccumulateRow(float* psum, const float* sums, size_t n) {

@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 
 #include <atomic>
 #include <utility>
@@ -180,7 +181,7 @@ void BindSemaphores(nb::module_& m) {
   nb::class_<BoundWait>(m, "Wait",
                         "Start when `semaphore` is at least `value`; with "
                         "consume=True then subtract it.")
-      .def("__init__", &InitWait, nb::arg("semaphore"), nb::arg("value"),
+      .def("__init__", &InitWait, nb::arg("semaphore"), nb::arg("value").none(),
            nb::arg("consume") = false,
            nb::sig("def __init__(self, semaphore: Semaphore, value: int, "
                    "consume: bool = False) -> None"))
@@ -220,19 +221,23 @@ void BindBuilder(nb::module_& m) {
       .def_prop_ro("name", &BoundBuilder::name)
       .def_prop_ro("cores", &BoundBuilder::cores)
       .def_prop_ro("core", &BoundBuilder::core)
-      .def("add_tensor", &BoundBuilder::AddTensor,
+      .def("add_tensor", &BoundBuilder::AddTensor, nb::arg("kind"),
+           nb::arg("name"), nb::arg("shape").none(), nb::arg("dtype").none(),
            nb::sig("def add_tensor(self, kind: str, name: str, "
                    "shape: collections.abc.Sequence[int], dtype: typing.Any, "
                    "/) -> View"))
-      .def("add_constant", &BoundBuilder::AddConstant,
+      .def("add_constant", &BoundBuilder::AddConstant, nb::arg("name"),
+           nb::arg("shape"), nb::arg("dtype").none(), nb::arg("bytes"),
            nb::sig("def add_constant(self, name: str, shape: "
                    "collections.abc.Sequence[int], "
-                   "dtype: typing.Any, bytes: typing.Any, /) -> View"))
-      .def("add_tile", &BoundBuilder::AddTile,
+                   "dtype: typing.Any, bytes: typing.Any) -> View"))
+      .def("add_tile", &BoundBuilder::AddTile, nb::arg("psum"),
+           nb::arg("shape").none(), nb::arg("dtype").none(), nb::arg("name"),
+           nb::arg("address").none(),
            nb::sig("def add_tile(self, psum: bool, shape: "
                    "collections.abc.Sequence[int], "
                    "dtype: typing.Any, name: str, "
-                   "address: collections.abc.Sequence[int] | None, /) -> View"))
+                   "address: collections.abc.Sequence[int] | None) -> View"))
       .def("add_semaphore", &BoundBuilder::AddSemaphore)
       .def("select_core", &BoundBuilder::SelectCore)
       .def("add", &BoundBuilder::Add,

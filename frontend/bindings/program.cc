@@ -1,4 +1,5 @@
 // Program: loading, saving, text, verification.
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -20,20 +21,20 @@ BoundProgram Share(absl::StatusOr<Program> program) {
   return {std::make_shared<const Program>(*std::move(program))};
 }
 
-BoundProgram Load(const std::string& path) {
+BoundProgram Load(const std::filesystem::path& path) {
   absl::StatusOr<Program> program;
   {
     const nb::gil_scoped_release release;
-    program = ReadProgram(path);
+    program = ReadProgram(path.string());
   }
   return Share(std::move(program));
 }
 
-void Save(const BoundProgram& p, const std::string& path) {
+void Save(const BoundProgram& p, const std::filesystem::path& path) {
   absl::Status ok;
   {
     const nb::gil_scoped_release release;
-    ok = WriteProgram(*p.program, path);
+    ok = WriteProgram(*p.program, path.string());
   }
   if (!ok.ok()) Raise(ok);
 }
@@ -89,11 +90,11 @@ void BindProgram(nb::module_& m) {
       "A program, immutable. ProgramBuilder.build() makes one, so do load() "
       "and from_text(). It can be pickled.")
       .def_static("load", &Load, nb::arg("path"),
-                  nb::sig("def load(path: str) -> Program"),
+                  nb::sig("def load(path: str | os.PathLike[str]) -> Program"),
                   "Reads a program file. Fault: malformed, unsupported (a NEFF "
                   "file) or input.")
       .def("save", &Save, nb::arg("path"),
-           nb::sig("def save(self, path: str) -> None"),
+           nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
            "Writes a program file, whole or not at all.")
       .def_static(
           "from_text",

@@ -1,4 +1,6 @@
 // The tables as data: operations, dtypes, names of enums.
+#include <nanobind/stl/string.h>
+
 #include <array>
 #include <string>
 

@@ -115,7 +115,7 @@ std::string Repr(const BoundView& v) {
 }
 
 void BindMethods(nb::class_<BoundView>& view) {
-  view.def("__getitem__", &GetItem, nb::arg("key"),
+  view.def("__getitem__", &GetItem, nb::arg("key").none(),
            nb::sig("def __getitem__(self, key: typing.Any, /) -> View"),
            "NumPy's basic indexing. On chip an int on axis 0 keeps it.")
       .def(

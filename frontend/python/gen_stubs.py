@@ -16,7 +16,10 @@ import inspect
 import pathlib
 import sys
 
-PACKAGE = pathlib.Path(__file__).resolve().parent / "trnemu"
+SOURCES = pathlib.Path(__file__).resolve().parent
+PACKAGE = SOURCES / "trnemu"
+# The sources are no package: the extension is not beside them.
+sys.path[:] = [p for p in sys.path if pathlib.Path(p).resolve() != SOURCES]
 
 # The annotation of each kind of parameter, where None is no value.
 _TYPES = {

@@ -164,7 +164,7 @@ TEST(TextErrors, NameTheFieldThatIsWrong) {
               HasSubstr("tensor_scalar.op0 is not set"));
   EXPECT_THAT(
       Edited("#1", "#0"),
-      HasSubstr("cores[0].vector[0].order is 0 (step 0), as in the sync"));
+      HasSubstr("cores[0].sync[0].order is 0 (step 0), as in the vector"));
 }
 
 TEST(TextErrors, CoverInstructions) {

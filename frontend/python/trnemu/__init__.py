@@ -23,7 +23,14 @@ from trnemu._builder import ProgramBuilder
 from trnemu._dtype import Dtype
 from trnemu._fault import Fault, InputFault
 from trnemu._operations import Operation, Parameter, Rule, operations
-from trnemu._run import Device, EngineProfile, Executable, Profile, RunResult, run
+from trnemu._run import (
+    Device,
+    EngineProfile,
+    Executable,
+    Profile,
+    RunResult,
+    run,
+)
 from trnemu._trnemu import (
     Finding,
     Program,

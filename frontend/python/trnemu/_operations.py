@@ -9,6 +9,8 @@ from typing import Any
 
 from trnemu import _trnemu
 
+_LITERALS = {"None": None, "True": True, "False": False, "()": ()}
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -31,13 +33,12 @@ class Parameter:
         """The default as a Python value; inspect.Parameter.empty if none."""
         if self.required:
             return inspect.Parameter.empty
-        if self.default in ("None", "True", "False", "()"):
-            return {"None": None, "True": True, "False": False, "()": ()}[
-                self.default
-            ]
+        if self.default in _LITERALS:
+            return _LITERALS[self.default]
         if self.values:
             return self.default
-        return int(self.default) if self.kind == "integer" else float(self.default)
+        number = int if self.kind == "integer" else float
+        return number(self.default)
 
 
 @dataclass(frozen=True)

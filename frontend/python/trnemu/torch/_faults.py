@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from trnemu._fault import Fault
+from trnemu._fault import Fault, fault_of
 from trnemu._trnemu import Finding
 from trnemu.torch._tensors import describe
 
@@ -162,11 +163,14 @@ def make_fault(
             operation=operation,
             operand=operand,
             remedy=remedy,
-            details=details or {},
-            related=list(related),
         ),
     )
-    return Fault(finding)
+    # What its constructor does not take, its pickled form does.
+    state = json.loads(finding.to_json())
+    state |= {"details": details or {}, "related": list(related)}
+    finding = Finding.__new__(Finding)
+    finding.__setstate__(json.dumps(state))
+    return fault_of(finding)
 
 
 def fault_of_problems(problems: Sequence[Problem], target: str) -> Fault:
