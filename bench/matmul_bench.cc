@@ -92,6 +92,7 @@ std::vector<float> Normal(size_t n, unsigned seed) {
 
 std::vector<uint16_t> Bf16(const std::vector<float>& values) {
   std::vector<uint16_t> bits;
+  bits.reserve(values.size());
   for (float value : values) {
     bits.push_back(static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
   }

@@ -58,9 +58,9 @@ Runner::Runner(const Program& program, Machine& machine,
 }
 
 void Runner::Warn(Diagnostic d) {
+  // An error here is one that --allow lets pass.
   if (current_ != nullptr) {
     d = DiagnosticOf(Locate(ToStatus(std::move(d)), current_core_, *current_));
-    d.severity = Severity::kWarning;
   }
   for (Diagnostic& other : findings_) {
     if (other.id == d.id && other.source == d.source &&
@@ -72,7 +72,8 @@ void Runner::Warn(Diagnostic d) {
   }
   const bool allowed = std::find(options_.allow.begin(), options_.allow.end(),
                                  d.id) != options_.allow.end();
-  if (options_.strict && !allowed && strict_.ok()) {
+  if (options_.strict && d.severity == Severity::kWarning && !allowed &&
+      strict_.ok()) {
     Diagnostic error = d;
     error.severity = Severity::kError;
     strict_ = ToStatus(std::move(error));

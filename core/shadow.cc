@@ -30,46 +30,49 @@ bool WordsWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n) {
   return (clear & static_cast<Word>(kOnes << 7)) == 0;
 }
 
+// Whether all is written from the first to the last of n elements, which are
+// not far apart, what lies between them included: quick to see, often so.
+bool SpanWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n,
+                 size_t bytes) {
+  constexpr ptrdiff_t kSparse = 8;
+  const ptrdiff_t size = static_cast<ptrdiff_t>(bytes);
+  if (step < size || step > kSparse * size) return false;
+  const size_t span = static_cast<size_t>((n - 1) * step + size);
+  return std::memchr(shadow, 0, span) == nullptr;
+}
+
 bool RunWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n,
                 size_t bytes) {
   if (step == 0) n = 1;
   if (n == 1 || step == static_cast<ptrdiff_t>(bytes)) {
     return std::memchr(shadow, 0, static_cast<size_t>(n) * bytes) == nullptr;
   }
+  if (SpanWritten(shadow, step, n, bytes)) return true;
   if (bytes == 1) return WordsWritten<uint8_t>(shadow, step, n);
   if (bytes == 2) return WordsWritten<uint16_t>(shadow, step, n);
   return WordsWritten<uint32_t>(shadow, step, n);
 }
 
 template <typename Word>
-void FillWords(uint8_t* shadow, ptrdiff_t step, int64_t n, uint8_t value) {
-  const Word word = static_cast<Word>(0x0101010101010101ull * value);
+void MarkWords(uint8_t* shadow, ptrdiff_t step, int64_t n) {
+  const Word word = static_cast<Word>(0x0101010101010101ull * kWritten);
   for (int64_t i = 0; i < n; ++i) {
     std::memcpy(shadow + i * step, &word, sizeof(word));
   }
 }
 
-void FillRun(uint8_t* shadow, ptrdiff_t step, int64_t n, size_t bytes,
-             uint8_t value) {
+void MarkRun(uint8_t* shadow, ptrdiff_t step, int64_t n, size_t bytes) {
   if (n == 1 || step == static_cast<ptrdiff_t>(bytes)) {
-    std::memset(shadow, value, static_cast<size_t>(n) * bytes);
+    std::memset(shadow, kWritten, static_cast<size_t>(n) * bytes);
+  } else if (SpanWritten(shadow, step, n, bytes)) {
+    return;
   } else if (bytes == 1) {
-    FillWords<uint8_t>(shadow, step, n, value);
+    MarkWords<uint8_t>(shadow, step, n);
   } else if (bytes == 2) {
-    FillWords<uint16_t>(shadow, step, n, value);
+    MarkWords<uint16_t>(shadow, step, n);
   } else {
-    FillWords<uint32_t>(shadow, step, n, value);
+    MarkWords<uint32_t>(shadow, step, n);
   }
-}
-
-void FillShadow(const Tile& tile, int64_t first, int64_t count, uint8_t value) {
-  if (tile.shadow == nullptr) return;
-  const Layout layout = FlatLayout(tile);
-  const size_t bytes = SizeOf(tile.dtype);
-  ForEachRun(layout, first, CountOf(tile, first, count),
-             [&](ptrdiff_t offset, int64_t, int64_t n) {
-               FillRun(tile.shadow + offset, layout.step(), n, bytes, value);
-             });
 }
 
 // Where the first unwritten byte is, and how much is unwritten.
@@ -190,10 +193,14 @@ absl::Status CheckWritten(const Tile& tile, std::string_view operand,
 }
 
 void MarkWritten(const Tile& tile, int64_t first, int64_t count) {
-  FillShadow(tile, first, count, kWritten);
+  if (tile.shadow == nullptr) return;
+  const Layout layout = FlatLayout(tile);
+  const size_t bytes = SizeOf(tile.dtype);
+  ForEachRun(layout, first, CountOf(tile, first, count),
+             [&](ptrdiff_t offset, int64_t, int64_t n) {
+               MarkRun(tile.shadow + offset, layout.step(), n, bytes);
+             });
 }
-
-void ForgetWritten(const Tile& tile) { FillShadow(tile, 0, -1, 0); }
 
 void MarkPsum(const Tile& tile, PsumWriter writer, int64_t first,
               int64_t count) {

@@ -22,8 +22,6 @@ inline constexpr int64_t kPsumBankBytes = 2048;  // of one partition
 absl::Status CheckWritten(const Tile& tile, std::string_view operand,
                           int64_t first = 0, int64_t count = -1);
 void MarkWritten(const Tile& tile, int64_t first = 0, int64_t count = -1);
-// Makes every byte of the tile unwritten again.
-void ForgetWritten(const Tile& tile);
 
 // Records the last writer of the elements; nothing outside PSUM.
 void MarkPsum(const Tile& tile, PsumWriter writer, int64_t first = 0,

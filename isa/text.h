@@ -13,7 +13,7 @@
 // attributes, waits ("/consume"), signals ("/read"), source. An access is
 // tensor[first:last partition, offset+count x step,...]:dtype, in elements; a
 // tensor or operation whose name is not unique is written %index"name". `;`
-// starts a comment. docs/program_files.md has the grammar.
+// starts a comment. docs/program-format.md has the grammar.
 #ifndef TRNEMU_ISA_TEXT_H_
 #define TRNEMU_ISA_TEXT_H_
 

@@ -158,24 +158,10 @@ void Verifier::Locate(Diagnostic& d, size_t core,
 bool Verifier::InsideTensor(const Access& a) const {
   const Tensor& t = program_.tensors[a.tensor];
   if (a.space != t.space()) return false;
-  const int64_t size = static_cast<int64_t>(SizeOf(a.dtype));
-  const int64_t storage =
-      (a.on_chip() ? t.bytes_per_partition() : t.nbytes()) / size;
-  // Bounded steps and counts first, so that the extent cannot overflow.
-  for (const Dim& d : a.active_dims()) {
-    if (d.count < 1 || d.count > storage * 65536 || d.step > storage ||
-        d.step < -storage) {
-      if (d.count != 1) return false;
-    }
-  }
-  __int128 low = a.offset, high = a.offset;
-  for (const Dim& d : a.active_dims()) {
-    const __int128 reach = static_cast<__int128>(d.step) * (d.count - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  if (low < 0 || high >= storage) return false;
-  return !a.on_chip() ||
-         a.start_partition + int64_t{a.partitions} <= t.shape[0];
+  const int64_t bytes = a.on_chip() ? t.bytes_per_partition() : t.nbytes();
+  return CheckBounds(a, bytes / static_cast<int64_t>(SizeOf(a.dtype)),
+                     a.on_chip() ? t.shape[0] : 0, t.name)
+      .ok();
 }
 
 bool Verifier::CheckOperands(size_t core, const Instruction& i) {

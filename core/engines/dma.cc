@@ -141,7 +141,8 @@ absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
     if (IsPacked(dst.dtype)) return PackedHasNoValue(dst, "dst");
   }
   if (state.check_memory) {
-    absl::Status status = CheckWritten(src, "src", part.first, part.count);
+    absl::Status status =
+        Admit(state, CheckWritten(src, "src", part.first, part.count));
     if (!status.ok()) return status;
   }
   const Layout dst_layout = FlatLayout(dst);

@@ -82,8 +82,10 @@ absl::Status CheckStationary(const ExecuteArgs& args, bool transpose) {
         absl::StrCat("stationary is ", tile.partitions, " x ", tile.free_size,
                      ", and the array holds ", kArray, " x ", kArray));
   }
-  const bool fp32 = tile.dtype == Dtype::kFloat32;
-  if (!transpose && fp32 != (pass != 0)) {
+  // A tfloat32 tile takes two passes where the other operand is float32.
+  const bool two = tile.dtype == Dtype::kFloat32 ||
+                   (tile.dtype == Dtype::kTFloat32 && pass != 0);
+  if (!transpose && two != (pass != 0)) {
     return Illegal("load_stationary.pass",
                    absl::StrCat("pass is ", pass, " for a stationary tile of ",
                                 std::string(Name(tile.dtype)),
@@ -104,7 +106,15 @@ void LoadBitsOf(const Tile& tile, CoreState& state) {
   }
 }
 
-void LoadValues(const Tile& tile, int64_t pass, CoreState& state) {
+// trn1 has no transpose mode: its transpose is a matmul with an identity, whose
+// products with 0 and 1 are exact whole. Halves would turn an infinity into NaN
+// (cases/behaviours.md 5: infinity stays in its place, NaN beside it).
+MatmulRule RuleOf(const Attribute& transpose, const CoreState& state) {
+  return transpose.boolean() ? MatmulRule::kChain : state.numerics.matmul;
+}
+
+void LoadValues(const Tile& tile, int64_t pass, MatmulRule rule,
+                CoreState& state) {
   const size_t rows = tile.partitions;
   const size_t columns = static_cast<size_t>(tile.free_size);
   const RowReader reader(tile, state.numerics);
@@ -120,8 +130,8 @@ void LoadValues(const Tile& tile, int64_t pass, CoreState& state) {
     state.stationary.Load(matrix.values, matrix.stride, rows, columns);
   } else {
     state.stationary.LoadHalf(pass == 1 ? Fp32Half::kLo : Fp32Half::kHi,
-                              state.numerics.matmul, matrix.values,
-                              matrix.stride, rows, columns);
+                              rule, matrix.values, matrix.stride, rows,
+                              columns);
   }
 }
 
@@ -244,17 +254,19 @@ absl::Status CannotAccumulate(const Tile& dst, PsumWriter writer) {
 }
 
 absl::StatusOr<Meet> MeetOf(Accumulate accumulate, unsigned writers,
-                            const Tile& dst, const CoreState& state) {
+                            const Tile& dst, CoreState& state) {
   if (accumulate == Accumulate::kFalse) return Meet::kOverwrite;
   if (accumulate == Accumulate::kTrue) {
     if (!state.check_memory) return Meet::kAdd;
+    absl::Status status;
     if (writers & kSomeNothing) {
-      return CannotAccumulate(dst, PsumWriter::kNothing);
+      status = Admit(state, CannotAccumulate(dst, PsumWriter::kNothing));
     }
-    if ((writers & kSomeOther) &&
+    if (status.ok() && (writers & kSomeOther) &&
         !state.hardware->features.psum_accumulates_any) {
-      return CannotAccumulate(dst, PsumWriter::kOther);
+      status = Admit(state, CannotAccumulate(dst, PsumWriter::kOther));
     }
+    if (!status.ok()) return status;
     return Meet::kAdd;
   }
   if ((writers & kOnlyMatmul) == 0) return Meet::kOverwrite;
@@ -262,10 +274,9 @@ absl::StatusOr<Meet> MeetOf(Accumulate accumulate, unsigned writers,
 }
 
 // Streams the moving tile through the array into `sums`.
-void Multiply(const Tile& moving, int64_t pass, PsumWrite write, float* sums,
-              size_t stride, CoreState& state) {
+void Multiply(const Tile& moving, int64_t pass, MatmulRule rule,
+              PsumWrite write, float* sums, size_t stride, CoreState& state) {
   const size_t n = static_cast<size_t>(moving.free_size);
-  const MatmulRule rule = state.numerics.matmul;
   const RowReader reader(moving, state.numerics);
   if (pass == 0 && reader.IsArrayOf(Dtype::kBFloat16)) {
     MultiplyMovingBf16(
@@ -318,20 +329,21 @@ void Store(const Tile& dst, Meet meet, float* sums, CoreState& state) {
   }
 }
 
-void MultiplyInto(const Tile& dst, const Tile& moving, int64_t pass, Meet meet,
-                  CoreState& state) {
+void MultiplyInto(const Tile& dst, const Tile& moving, int64_t pass,
+                  MatmulRule rule, Meet meet, CoreState& state) {
   const RowReader target(dst, state.numerics);
   if (meet != Meet::kByElement && target.in_place()) {
     const PsumWrite write =
         meet == Meet::kAdd ? PsumWrite::kAccumulate : PsumWrite::kOverwrite;
-    Multiply(moving, pass, write, reinterpret_cast<float*>(target.base(0)),
+    Multiply(moving, pass, rule, write,
+             reinterpret_cast<float*>(target.base(0)),
              static_cast<size_t>(dst.partition_stride) / sizeof(float), state);
     return;
   }
   const int64_t n = dst.free_size;
   float* const sums = MatrixBuffer(state, 1, dst.partitions * n);
-  Multiply(moving, pass, PsumWrite::kOverwrite, sums, static_cast<size_t>(n),
-           state);
+  Multiply(moving, pass, rule, PsumWrite::kOverwrite, sums,
+           static_cast<size_t>(n), state);
   Store(dst, meet, sums, state);
 }
 
@@ -435,7 +447,8 @@ absl::Status ExecuteLoadStationary(const ExecuteArgs& args, CoreState& state) {
   if (transpose) {
     LoadBitsOf(tile, state);
   } else {
-    LoadValues(tile, pass, state);
+    LoadValues(tile, pass, RuleOf(args.attributes[L::kTranspose], state),
+               state);
   }
   state.stationary_dtype = tile.dtype;
   state.stationary_rows = tile.partitions;
@@ -465,8 +478,8 @@ absl::Status ExecuteMultiplyMoving(const ExecuteArgs& args, CoreState& state) {
     if (accumulate != Accumulate::kFalse) writers = PsumWriters(dst);
     absl::StatusOr<Meet> meet = MeetOf(accumulate, writers, dst, state);
     if (!meet.ok()) return meet.status();
-    MultiplyInto(dst, moving, args.attributes[S::kPass].integer(), *meet,
-                 state);
+    MultiplyInto(dst, moving, args.attributes[S::kPass].integer(),
+                 RuleOf(args.attributes[S::kTranspose], state), *meet, state);
   }
   // What a matmul wrote last is marked already.
   if (writers == kOnlyMatmul) return absl::OkStatus();

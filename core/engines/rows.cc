@@ -63,6 +63,17 @@ void Warn(CoreState& state, Diagnostic diagnostic) {
   if (state.findings != nullptr) state.findings->Warn(std::move(diagnostic));
 }
 
+absl::Status Admit(CoreState& state, absl::Status fault) {
+  if (fault.ok() || state.allow.empty()) return fault;
+  Diagnostic diagnostic = DiagnosticOf(fault);
+  if (std::find(state.allow.begin(), state.allow.end(), diagnostic.id) ==
+      state.allow.end()) {
+    return fault;
+  }
+  if (state.findings != nullptr) state.findings->Warn(std::move(diagnostic));
+  return absl::OkStatus();
+}
+
 absl::Status PackedHasNoValue(const Tile& tile, std::string_view operand) {
   Diagnostic d;
   d.category = Category::kUnspecified;

@@ -26,6 +26,9 @@ uint32_t* BitsBuffer(CoreState& state, size_t index, int64_t n);
 
 // Reports a warning, unless nobody listens.
 void Warn(CoreState& state, Diagnostic diagnostic);
+// OK if `fault` is, or if its id is in state.allow: then it is reported, still
+// as an error, and the instruction goes on.
+absl::Status Admit(CoreState& state, absl::Status fault);
 // `unspecified` (cast.packed): no document says what a cast of `tile` gives.
 absl::Status PackedHasNoValue(const Tile& tile, std::string_view operand);
 

@@ -86,6 +86,8 @@ std::string Suggestion(std::string_view name,
 // says what `what` must be.
 int64_t ToInt(nb::handle object, std::string_view what);
 bool IsInt(nb::handle object);
+// A str, or TypeError that says what `what` must be.
+std::string ToString(nb::handle object, std::string_view what);
 // A sequence of integers, not a single one.
 std::vector<int64_t> ToInts(nb::handle object, std::string_view what);
 // [(step, count), ...].

@@ -1,4 +1,5 @@
 // ProgramBuilder, semaphores, waits and signals.
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -13,6 +14,9 @@
 namespace trnemu::bindings {
 namespace {
 
+using Bytes =
+    nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 // The builder of isa/, which is not thread-safe. Calls hold the GIL, but for
 // Build, while which others are refused.
 class BoundBuilder {
@@ -24,40 +28,35 @@ class BoundBuilder {
                  automatic ? ProgramBuilder::Sync::kAuto
                            : ProgramBuilder::Sync::kExplicit) {}
 
-  nb::object AddTensor(std::string_view kind, std::string name,
-                       nb::handle shape, nb::handle dtype) {
+  nb::object AddTensor(std::string_view kind, nb::handle name, nb::handle shape,
+                       nb::handle dtype) {
     const TensorKind as = kind == "input"    ? TensorKind::kInput
                           : kind == "output" ? TensorKind::kOutput
                           : kind == "inout"  ? TensorKind::kInOut
                                              : TensorKind::kScratch;
+    std::string text = ToString(name, "name");
     const std::vector<int64_t> extents = ToInts(shape, "shape");
     const Dtype type = ToDtype(dtype);
     return Wrap(
-        builder().AddTensor(as, std::move(name), type, extents, Source("")));
+        builder().AddTensor(as, std::move(text), type, extents, Source("")));
   }
 
-  // `bytes` is a C-contiguous buffer of a dtype that carries `dtype`.
-  nb::object AddConstant(std::string name, nb::handle shape, nb::handle dtype,
-                         nb::handle bytes) {
+  nb::object AddConstant(nb::handle name, nb::handle shape, nb::handle dtype,
+                         const Bytes& bytes) {
+    std::string text = ToString(name, "name");
     const std::vector<int64_t> extents = ToInts(shape, "shape");
     const Dtype type = ToDtype(dtype);
-    Py_buffer buffer;
-    if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
-      throw nb::python_error();
-    }
-    absl::StatusOr<View> view =
-        builder().AddConstant(std::move(name), type, extents,
-                              {static_cast<const std::byte*>(buffer.buf),
-                               static_cast<size_t>(buffer.len)},
-                              Source(""));
-    PyBuffer_Release(&buffer);
-    return Wrap(std::move(view));
+    return Wrap(builder().AddConstant(
+        std::move(text), type, extents,
+        {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()},
+        Source("")));
   }
 
   nb::object AddTile(bool psum, nb::handle shape, nb::handle dtype,
-                     std::string name, nb::handle address) {
+                     nb::handle name, nb::handle address) {
     const std::vector<int64_t> extents = ToInts(shape, "shape");
     const Dtype type = ToDtype(dtype);
+    std::string text = ToString(name, "name");
     std::optional<TileAddress> at;
     if (!address.is_none()) {
       const std::vector<int64_t> pair = ToInts(address, "address");
@@ -67,12 +66,12 @@ class BoundBuilder {
       at = TileAddress{pair[0], pair[1]};
     }
     return Wrap(builder().AddTile(psum ? TensorKind::kPsum : TensorKind::kSbuf,
-                                  std::move(name), type, extents, at,
+                                  std::move(text), type, extents, at,
                                   Source("")));
   }
 
-  BoundSemaphore AddSemaphore(std::string name) {
-    const uint32_t index = builder().AddSemaphore(std::move(name));
+  BoundSemaphore AddSemaphore(nb::handle name) {
+    const uint32_t index = builder().AddSemaphore(ToString(name, "name"));
     return {index, builder_.program().semaphores[index].name, serial_};
   }
 
@@ -93,14 +92,12 @@ class BoundBuilder {
   }
 
   BoundProgram Build() {
-    ProgramBuilder& target = builder();
-    building_ = true;
     absl::StatusOr<std::shared_ptr<const Program>> program;
     {
+      const Building scope(builder(), building_);
       const nb::gil_scoped_release release;
-      program = target.Build();
+      program = scope.builder.Build();
     }
-    building_ = false;
     if (!program.ok()) RaiseHere(program.status());
     return {*std::move(program)};
   }
@@ -111,6 +108,13 @@ class BoundBuilder {
   int core() const { return builder_.current_core(); }
 
  private:
+  struct Building {
+    Building(ProgramBuilder& b, bool& f) : builder(b), flag(f) { flag = true; }
+    ~Building() { flag = false; }
+    ProgramBuilder& builder;
+    bool& flag;
+  };
+
   static int Checked(int cores) {
     if (cores == 1 || cores == 2) return cores;
     RaiseValueError(absl::StrCat(
@@ -222,7 +226,8 @@ void BindBuilder(nb::module_& m) {
       .def_prop_ro("cores", &BoundBuilder::cores)
       .def_prop_ro("core", &BoundBuilder::core)
       .def("add_tensor", &BoundBuilder::AddTensor, nb::arg("kind"),
-           nb::arg("name"), nb::arg("shape").none(), nb::arg("dtype").none(),
+           nb::arg("name").none(), nb::arg("shape").none(),
+           nb::arg("dtype").none(),
            nb::sig("def add_tensor(self, kind: str, name: str, "
                    "shape: collections.abc.Sequence[int], dtype: typing.Any, "
                    "/) -> View"))
@@ -232,13 +237,14 @@ void BindBuilder(nb::module_& m) {
                    "collections.abc.Sequence[int], "
                    "dtype: typing.Any, bytes: typing.Any) -> View"))
       .def("add_tile", &BoundBuilder::AddTile, nb::arg("psum"),
-           nb::arg("shape").none(), nb::arg("dtype").none(), nb::arg("name"),
-           nb::arg("address").none(),
+           nb::arg("shape").none(), nb::arg("dtype").none(),
+           nb::arg("name").none(), nb::arg("address").none(),
            nb::sig("def add_tile(self, psum: bool, shape: "
                    "collections.abc.Sequence[int], "
                    "dtype: typing.Any, name: str, "
                    "address: collections.abc.Sequence[int] | None) -> View"))
-      .def("add_semaphore", &BoundBuilder::AddSemaphore)
+      .def("add_semaphore", &BoundBuilder::AddSemaphore, nb::arg("name").none(),
+           nb::sig("def add_semaphore(self, name: str) -> Semaphore"))
       .def("select_core", &BoundBuilder::SelectCore)
       .def("add", &BoundBuilder::Add,
            nb::sig("def add(self, index: int, args: tuple[typing.Any, ...], "

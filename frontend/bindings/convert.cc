@@ -79,6 +79,12 @@ int64_t ToInt(nb::handle object, std::string_view what) {
   return value;
 }
 
+std::string ToString(nb::handle object, std::string_view what) {
+  if (PyUnicode_Check(object.ptr())) return std::string(TextOf(object));
+  RaiseTypeError(absl::StrCat(std::string(what), " must be a str, not ",
+                              TypeName(object)));
+}
+
 std::vector<int64_t> ToInts(nb::handle object, std::string_view what) {
   const nb::object items = Sequence(
       object, absl::StrCat(std::string(what), " must be a sequence of ints"));

@@ -116,6 +116,11 @@ void RaiseValueError(const std::string& message) {
 
 std::string TypeName(nb::handle object) {
   if (object.is_none()) return "None";
+  // Types of C extensions have their module in tp_name, others do not.
+  const PyTypeObject* type = Py_TYPE(object.ptr());
+  if (!PyType_HasFeature(Py_TYPE(object.ptr()), Py_TPFLAGS_HEAPTYPE)) {
+    return type->tp_name;
+  }
   return nb::type_name(object.type()).c_str();
 }
 

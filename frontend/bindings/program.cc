@@ -39,6 +39,20 @@ void Save(const BoundProgram& p, const std::filesystem::path& path) {
   if (!ok.ok()) Raise(ok);
 }
 
+BoundProgram ParseText(std::string_view text) {
+  absl::StatusOr<Program> program;
+  {
+    const nb::gil_scoped_release release;
+    program = FromText(text);
+  }
+  return Share(std::move(program));
+}
+
+std::string WriteText(const BoundProgram& p) {
+  const nb::gil_scoped_release release;
+  return ToText(*p.program);
+}
+
 nb::bytes State(const BoundProgram& p) {
   const std::string bytes = SerializeProgram(*p.program);
   return nb::bytes(bytes.data(), bytes.size());
@@ -96,13 +110,9 @@ void BindProgram(nb::module_& m) {
       .def("save", &Save, nb::arg("path"),
            nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
            "Writes a program file, whole or not at all.")
-      .def_static(
-          "from_text",
-          [](std::string_view text) { return Share(FromText(text)); },
-          nb::arg("text"), "Reads the text form. Fault: malformed.")
-      .def(
-          "to_text", [](const BoundProgram& p) { return ToText(*p.program); },
-          "The text form, which holds all of it.")
+      .def_static("from_text", &ParseText, nb::arg("text"),
+                  "Reads the text form. Fault: malformed.")
+      .def("to_text", &WriteText, "The text form, which holds all of it.")
       .def("verify", &Verify, nb::arg("target") = nb::none(),
            nb::arg("layers") = nb::none(),
            "Every finding, errors and warnings, on `target` (the program's "

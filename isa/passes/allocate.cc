@@ -38,10 +38,12 @@ std::vector<LiveRange> FindLiveRanges(const Draft& draft) {
   std::vector<LiveRange> ranges(draft.program.tensors.size());
   for (uint32_t core = 0; core < draft.instructions.size(); ++core) {
     uint32_t order = 0;
+    uint32_t start = 0;  // of the operation that the instruction is a step of
     for (const Instruction& instruction : draft.instructions[core]) {
+      if (instruction.step == 0) start = order;
       ForEachTile(draft, core, instruction, [&](uint32_t tensor) {
         LiveRange& range = ranges[tensor];
-        if (!range.used) range = {order, order, true};
+        if (!range.used) range = {start, order, true};
         range.last = order;
       });
       ++order;
@@ -153,30 +155,35 @@ Instruction MakeReset(Draft& draft, uint32_t core, uint32_t tensor,
   return reset;
 }
 
-// Puts a PsumReset before the first use of each PSUM tile of `core`, unless
-// that is one.
-void InsertResets(Draft& draft, uint32_t core,
-                  const std::vector<LiveRange>& ranges) {
+// Puts a PsumReset before the operation that first uses each PSUM tile of
+// `core`, unless that is one. The steps of an operation stay together.
+void InsertResets(Draft& draft, uint32_t core) {
   std::vector<Instruction> result;
   result.reserve(draft.instructions[core].size());
   std::vector<bool> reset(draft.program.tensors.size());
   std::vector<uint32_t> starting;
-  uint32_t order = 0;
-  for (Instruction instruction : draft.instructions[core]) {
+  std::vector<Instruction>& all = draft.instructions[core];
+  for (size_t at = 0; at < all.size();) {
+    size_t end = at + 1;
+    while (end < all.size() && all[end].step != 0) ++end;
     starting.clear();
-    const bool is_reset = instruction.opcode == Opcode::kPsumReset;
-    ForEachTile(draft, core, instruction, [&](uint32_t tensor) {
-      const bool psum = draft.program.tensors[tensor].kind == TensorKind::kPsum;
-      if (!psum || reset[tensor] || ranges[tensor].first != order) return;
-      reset[tensor] = true;
-      if (!is_reset) starting.push_back(tensor);
-    });
+    const bool is_reset = all[at].opcode == Opcode::kPsumReset;
+    for (size_t i = at; i < end; ++i) {
+      ForEachTile(draft, core, all[i], [&](uint32_t tensor) {
+        const bool psum =
+            draft.program.tensors[tensor].kind == TensorKind::kPsum;
+        if (!psum || reset[tensor]) return;
+        reset[tensor] = true;
+        if (!is_reset) starting.push_back(tensor);
+      });
+    }
     for (uint32_t tensor : starting) {
       const uint16_t operation = OperationIndex(draft.program, "psum_reset");
-      result.push_back(MakeReset(draft, core, tensor, operation, instruction));
+      result.push_back(MakeReset(draft, core, tensor, operation, all[at]));
     }
-    result.push_back(instruction);
-    ++order;
+    result.insert(result.end(), all.begin() + static_cast<ptrdiff_t>(at),
+                  all.begin() + static_cast<ptrdiff_t>(end));
+    at = end;
   }
   draft.instructions[core] = std::move(result);
 }
@@ -192,7 +199,7 @@ absl::Status Allocate(Draft& draft, const Hardware& hardware) {
       status = PlaceSpace(draft, hardware, core, space, ranges);
       if (!status.ok()) return status;
     }
-    InsertResets(draft, core, ranges);
+    InsertResets(draft, core);
   }
   return absl::OkStatus();
 }

@@ -425,6 +425,18 @@ TEST(EngineChecksTest, AReadOfUnwrittenBytesNamesOperandAndPartition) {
       TensorTensor(core, Engine::kVector, dst, other, all, AluOp::kAdd).ok());
 }
 
+TEST(EngineChecksTest, AnAllowedReadOfUnwrittenBytesIsReportedAndGoesOn) {
+  Core core;
+  const std::vector<std::string> allow = {"memory.read_unwritten"};
+  core.state->allow = allow;
+  const Tile a = core.Sbuf(Dtype::kFloat32, 1, {2});
+  const Tile dst = core.Sbuf(Dtype::kFloat32, 1, {2}, 64);
+  EXPECT_TRUE(TensorTensor(core, Engine::kVector, dst, a, a, AluOp::kAdd).ok());
+  ASSERT_EQ(core.warnings.size(), 2u);  // data1 and data2
+  EXPECT_EQ(core.warnings[0].severity, Severity::kError);
+  EXPECT_TRUE(CheckWritten(dst, "dst").ok());
+}
+
 TEST(EngineChecksTest, ArithmeticOnPackedElementsIsUnspecified) {
   Core core;
   const Tile packed =

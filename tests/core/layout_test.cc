@@ -96,12 +96,11 @@ TEST(ShadowTest, NamesTheFirstUnwrittenPartitionAndBytes) {
 }
 
 TEST(ShadowTest, OneMissingByteOfAnElementIsFound) {
-  Core core;
   for (Dtype dtype : {Dtype::kUint8, Dtype::kBFloat16, Dtype::kInt32}) {
     const int64_t size = static_cast<int64_t>(SizeOf(dtype));
     for (int64_t step : {1, 3}) {
+      Core core;
       const Tile tile = Strided(core.Sbuf(dtype, 2, {64}), {{step, 20}});
-      ForgetWritten(tile);
       MarkWritten(tile);
       EXPECT_TRUE(CheckWritten(tile, "data").ok());
       const ptrdiff_t hole = tile.partition_stride + 13 * step * size;

@@ -1,16 +1,20 @@
 """trnemu.torch: modules lowered to programs, against PyTorch on the CPU.
 
 Bounds. float32: the device rounds a product's sum differently from the CPU, by
-about 3e-6 of the result's rms (spec/decisions.md), and its functions to 1 ulp;
+about 3e-6 of the result's rms (docs/numerics.md), and its functions to 1 ulp;
 every result must be within 1e-5 of the largest expected value. bfloat16 and
-float16: sums are in float32 and round once at the end, so one operator differs
-by at most one unit in the last place (2^-8, 2^-11 of a value); layers pass such
-a difference on, hence the larger factor for networks.
+float16: one operator computes in float32 and rounds once, so it is within one
+unit in the last place (2^-7, 2^-10 of a value) of what PyTorch computes in
+float64 from the same inputs (PyTorch's own 16-bit kernels are not always);
+networks are compared with PyTorch in the same dtype, and pass such differences
+on from layer to layer, hence a larger factor.
 """
 
+import importlib.util
 import os
 import pathlib
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -25,7 +29,7 @@ import trnemu.torch  # noqa: E402
 
 HERE = pathlib.Path(__file__).name
 ROOT = pathlib.Path(__file__).parents[2]
-ULP = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11}
+ULP = {torch.bfloat16: 2.0**-7, torch.float16: 2.0**-10}
 
 
 class Call(torch.nn.Module):
@@ -54,10 +58,10 @@ def on_cpu(module, *inputs):
         return module(*inputs)
 
 
-def assert_near(actual, expected, factor=1.0):
+def assert_near(actual, expected, factor=1.0, what=""):
     """Same shape and dtype, and the bound of this file's first lines."""
-    assert actual.dtype == expected.dtype
-    assert actual.shape == expected.shape
+    assert actual.dtype == expected.dtype, what
+    assert actual.shape == expected.shape, what
     wide = expected.double()
     difference = (actual.double() - wide).abs()
     if expected.dtype == torch.float32:
@@ -66,13 +70,19 @@ def assert_near(actual, expected, factor=1.0):
         # What is small by cancellation has the error of what was cancelled.
         ulp = ULP[expected.dtype]
         limit = factor * ulp * (wide.abs() + 1e-2 * wide.abs().max())
-    assert (difference <= limit).all(), f"{difference.max().item()} > {limit.max()}"
+    excess = (difference - limit).max().item()
+    assert excess <= 0, f"{what} {difference.max().item()}, {excess} too much"
 
 
-def check(module, *inputs, factor=1.0, target="trn2"):
+def check(module, *inputs, factor=1.0, target="trn2", exact=False):
+    """exact: the expected value is computed in float64 and rounded once."""
     if not isinstance(module, torch.nn.Module):
         module = Call(module)
-    actual, expected = on_device(module, *inputs, target=target), on_cpu(module, *inputs)
+    actual = on_device(module, *inputs, target=target)
+    if exact:
+        expected = on_cpu(module, *(x.double() for x in inputs)).to(actual.dtype)
+    else:
+        expected = on_cpu(module, *inputs)
     if not isinstance(expected, tuple):
         actual, expected = (actual,), (expected,)
     assert len(actual) == len(expected)
@@ -92,9 +102,11 @@ def mlp(sizes, activation, dtype=torch.float32, seed=0):
     torch.manual_seed(seed)
     layers = []
     for i, (a, b) in enumerate(zip(sizes, sizes[1:])):
-        layers += [torch.nn.Linear(a, b), activation()] if i < len(sizes) - 2 else [
-            torch.nn.Linear(a, b)
-        ]
+        layers += (
+            [torch.nn.Linear(a, b), activation()]
+            if i < len(sizes) - 2
+            else [torch.nn.Linear(a, b)]
+        )
     return torch.nn.Sequential(*layers).to(dtype).eval()
 
 
@@ -118,15 +130,21 @@ SIZES = [
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_mlp_of_any_size_agrees_with_the_cpu(batch, sizes, dtype):
     model = mlp(sizes, torch.nn.ReLU, dtype)
-    check(model, make(batch, sizes[0], dtype=dtype), factor=1 if dtype == torch.float32 else 4)
+    check(
+        model,
+        make(batch, sizes[0], dtype=dtype),
+        factor=1 if dtype == torch.float32 else 2,
+    )
 
 
 @pytest.mark.parametrize("target", trnemu.targets)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str
+)
 def test_mlp_agrees_with_the_cpu_on_every_generation(target, dtype):
     model = mlp((100, 200, 30), torch.nn.GELU, dtype)
     model.append(torch.nn.Softmax(-1))
-    check(model, make(140, 100, dtype=dtype), target=target, factor=4)
+    check(model, make(140, 100, dtype=dtype), target=target, factor=2)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +152,7 @@ def test_mlp_agrees_with_the_cpu_on_every_generation(target, dtype):
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_functions_between_layers_agree_with_the_cpu(activation, dtype):
-    check(mlp((64, 150, 20), activation, dtype), make(140, 64, dtype=dtype), factor=4)
+    check(mlp((64, 150, 20), activation, dtype), make(140, 64, dtype=dtype), factor=2)
 
 
 def test_layers_on_three_dimensional_inputs():
@@ -142,7 +160,9 @@ def test_layers_on_three_dimensional_inputs():
 
 
 def test_a_layer_without_bias_and_one_that_ends_in_softmax():
-    model = torch.nn.Sequential(torch.nn.Linear(65, 40, bias=False), torch.nn.Softmax(-1))
+    model = torch.nn.Sequential(
+        torch.nn.Linear(65, 40, bias=False), torch.nn.Softmax(-1)
+    )
     check(model.eval(), make(9, 65))
 
 
@@ -154,7 +174,6 @@ def test_weights_and_tensors_too_large_to_keep_on_chip():
 
 # One operator at a time ---------------------------------------------------------
 
-X = dict(a=(130, 200))
 UNARY = {
     "relu": torch.relu,
     "tanh": torch.tanh,
@@ -167,7 +186,7 @@ UNARY = {
     "softmax_first": lambda x: torch.softmax(x, 0),
     "log_softmax": lambda x: torch.log_softmax(x, -1),
     "log_softmax_first": lambda x: torch.log_softmax(x, 0),
-    "add_scalar": lambda x: x + 0.3,
+    "add_scalar": lambda x: x + 0.3,  # 0.3 itself, not rounded to 16 bits
     "scalar_minus": lambda x: 1 - x,
     "mul_scalar": lambda x: x * 3,
     "div_scalar": lambda x: x / 7,
@@ -179,12 +198,19 @@ UNARY = {
 
 
 @pytest.mark.parametrize("name", UNARY)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
-@pytest.mark.parametrize("shape", [(130, 200), (1, 1), (7,), (3, 5, 11)], ids=str)
-def test_operator_of_one_tensor_agrees_with_the_cpu(name, dtype, shape):
-    if name == "transpose" and len(shape) > 2:
-        pytest.skip("t() is for matrices")
-    check(UNARY[name], make(*shape, dtype=dtype), factor=2)
+def test_operator_of_one_tensor_agrees_with_the_cpu(name):
+    check(UNARY[name], make(130, 200))
+
+
+@pytest.mark.parametrize("dtype", ULP, ids=str)
+@pytest.mark.parametrize("shape", [(130, 200), (1,), (3, 5, 11)], ids=str)
+def test_operators_of_one_tensor_round_once_to_16_bits(shape, dtype):
+    functions = {k: v for k, v in UNARY.items() if k != "transpose"}
+    x = make(*shape, dtype=dtype)
+    out = on_device(Call(lambda x: tuple(f(x) for f in functions.values())), x)
+    for (name, function), actual in zip(functions.items(), out, strict=True):
+        factor = 2 if name == "silu" else 1  # two operators
+        assert_near(actual, function(x.double()).to(dtype), factor, name)
 
 
 BINARY = {
@@ -209,11 +235,14 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("name", BINARY)
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
-def test_operator_of_two_tensors_broadcasts_as_torch_does(name, shapes):
+def test_operators_of_two_tensors_broadcast_as_torch_does(shapes):
     a, b = make(*shapes[0]), make(*shapes[1], seed=1)
-    check(BINARY[name], a, b)
+    check(Call(lambda a, b: tuple(f(a, b) for f in BINARY.values())), a, b)
+    for name in ("add", "sub_alpha"):
+        half = [v.bfloat16() for v in (a, b)]
+        # alpha times the operand is not rounded to 16 bits, nor is it here.
+        check(BINARY[name], *half, exact=True)
 
 
 def test_operators_of_two_dtypes_give_the_wider():
@@ -237,7 +266,7 @@ def test_products_with_scales_and_biases_of_every_shape():
         check(torch.addmm, bias, a, b)
         check(lambda c, x, y: torch.addmm(c, x, y, beta=0.5, alpha=2), bias, a, b)
     check(torch.mm, a, b)
-    check(lambda x, y: (x.t() @ y.t()), make(200, 130), b.t().contiguous())
+    check(lambda x, y: x.t() @ y.t(), make(200, 130), b.t().contiguous())
 
 
 def test_constants_are_folded_into_the_program():
@@ -272,7 +301,9 @@ def test_softmax_of_large_values_and_infinities():
     for function in (torch.softmax, torch.log_softmax):
         actual = on_device(Call(lambda v: function(v, -1)), x, allow=())
         expected = function(x, -1)
-        torch.testing.assert_close(actual, expected, rtol=2e-5, atol=1e-6, equal_nan=True)
+        torch.testing.assert_close(
+            actual, expected, rtol=2e-5, atol=1e-6, equal_nan=True
+        )
 
 
 def test_softmax_of_rows_wider_than_a_tile():
@@ -283,10 +314,17 @@ def test_softmax_of_rows_wider_than_a_tile():
 
 def test_nan_and_infinity_pass_through_functions():
     x = torch.tensor([[torch.nan, torch.inf, -torch.inf, 0.0, -0.0, 1e-40]])
-    for function in (torch.relu, torch.tanh, torch.sigmoid, torch.neg, torch.exp):
+    for function in (torch.tanh, torch.sigmoid, torch.neg, torch.exp):
         torch.testing.assert_close(
             on_device(Call(function), x), function(x), equal_nan=True
         )
+
+
+def test_relu_of_nan_is_the_devices():
+    # The scalar engine's relu is a maximum with 0, which gives the other operand.
+    x = torch.tensor([torch.nan, torch.inf, -torch.inf, -1.0, 2.0])
+    expected = torch.tensor([0, torch.inf, 0, 0, 2])
+    assert torch.equal(on_device(Call(torch.relu), x), expected)
 
 
 RESHAPES = {
@@ -300,11 +338,10 @@ RESHAPES = {
     "column": lambda x: x.reshape(120, 1).reshape(120) + 1,
     "unsqueeze": lambda x: x.reshape(1, 120).squeeze(0).unsqueeze(-1),
     "heads": lambda x: (x.reshape(3, 8, 5) * 2).transpose(0, 1).reshape(8, 15),
-    "scalar": lambda x: x.reshape(120, 1)[:1].reshape(()) + 1,
 }
 
 
-@pytest.mark.parametrize("name", [n for n in RESHAPES if n != "scalar"])
+@pytest.mark.parametrize("name", RESHAPES)
 def test_reshapes_keep_the_order_of_elements(name):
     check(RESHAPES[name], make(10, 12))
 
@@ -351,7 +388,8 @@ def test_program_takes_its_names_from_forward():
 
 def test_bf16_weights_are_bf16_constants():
     text = trnemu.torch.compile_program(
-        mlp((20, 10), torch.nn.ReLU, torch.bfloat16), (make(3, 20, dtype=torch.bfloat16),)
+        mlp((20, 10), torch.nn.ReLU, torch.bfloat16),
+        (make(3, 20, dtype=torch.bfloat16),),
     ).to_text()
     assert re.search(r"0\.weight[^\n]*bfloat16", text)
     assert "float32" in text  # the sums
@@ -421,7 +459,12 @@ def test_unsupported_operator_is_named_with_types_line_and_node():
     assert fault.id == "torch.operator"
     assert fault.operation == "aten.sort.default"
     assert fault.operand == "sort"
-    for part in ("aten.sort.default", "float32[4, 10]", "int64[4, 10]", "graph node sort"):
+    for part in (
+        "aten.sort.default",
+        "float32[4, 10]",
+        "int64[4, 10]",
+        "graph node sort",
+    ):
         assert part in fault.message, fault.message
     assert f"{HERE}:{line_of('# the first')} in forward" in fault.source
     assert fault.remedy
@@ -450,7 +493,10 @@ def test_a_line_of_torch_is_never_the_source():
 @pytest.mark.parametrize(
     "function,operator",
     [
-        (lambda x: torch.nn.functional.conv2d(x[None, None], x[None, None, :3, :3]), "conv"),
+        (
+            lambda x: torch.nn.functional.conv2d(x[None, None], x[None, None, :3, :3]),
+            "conv",
+        ),
         (lambda x: x.sum(), "aten.sum"),
         (lambda x: x / x, "aten.div.Tensor"),
         (lambda x: torch.topk(x, 2).values, "aten.topk"),
@@ -471,7 +517,9 @@ def test_unsupported_dtypes_are_named():
 
 
 def test_dropout_in_training_says_to_call_eval():
-    fault = refusal(torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout()), make(2, 3))
+    fault = refusal(
+        torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Dropout()), make(2, 3)
+    )
     assert "eval()" in fault.remedy
 
 
@@ -529,10 +577,39 @@ def test_documentation_lists_what_lowers():
     assert rows == trnemu.torch.operators()
 
 
-def test_digits_are_classified_as_on_the_cpu():
+def the_demo():
+    """scripts/demo.py as a module."""
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    from trnemu import demo
+    spec = importlib.util.spec_from_file_location("demo", ROOT / "scripts" / "demo.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["demo"] = module  # its dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
 
+
+@pytest.mark.skipif("TRNEMU_BIN" not in os.environ, reason="TRNEMU_BIN is not set")
+def test_demo_runs_both_variants_through_the_command_line(tmp_path, capsys):
+    demo = the_demo()
+    assert demo.main(["--directory", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    shares = re.findall(r"accuracy on \S+(?: CPU)? +([\d.]+) % +([\d.]+) %", text)
+    assert len(shares) == 2
+    for share in (float(s) for row in shares for s in row):
+        assert share > 95
+    for name in ("digits.trn", "digits-bf16.trn", "x.npy", "out/output.npy"):
+        assert (tmp_path / name).exists()
+    for label in (
+        "largest logit difference",
+        "simulated time",
+        "tensor busy",
+        "Try next",
+    ):
+        assert label in text
+    assert np.load(tmp_path / "out" / "output.npy").shape == (450, 10)
+
+
+def test_digits_are_classified_as_on_the_cpu():
+    demo = the_demo()
     digits = demo.load()
     model = demo.train(digits)
     x, labels = digits.test_x, digits.test_y

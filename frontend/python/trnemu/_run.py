@@ -15,6 +15,8 @@ from trnemu._trnemu import Finding, Program
 
 Schedule = str | int
 
+_NUMERICS = _trnemu.numerics_rows()
+
 
 class _Items:
     """Lets a dataclass be read like a dictionary too."""
@@ -139,14 +141,13 @@ def _input(
 
 
 def _inputs(
-    program: Program, inputs: Mapping[str, Any]
+    tensors: Mapping[str, tuple[Any, Dtype]], inputs: Mapping[str, Any]
 ) -> list[tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]]:
     if not isinstance(inputs, Mapping):
         raise TypeError(
             "inputs must be a mapping of names to arrays, not "
             f"{type(inputs).__name__}"
         )
-    tensors = program.inputs
     return [_input(name, array, tensors) for name, array in inputs.items()]
 
 
@@ -181,6 +182,26 @@ def _seed(name: str, seed: int) -> int:
     return seed
 
 
+def _numerics(numerics: Mapping[str, str] | None) -> dict[str, str]:
+    """The numerics, whose keys are known. Values the extension checks."""
+    if not numerics:
+        return {}
+    unknown = [str(key) for key in numerics if key not in _NUMERICS]
+    if unknown:
+        raise _input_fault(
+            "option.numerics",
+            f"unknown numerics: {', '.join(unknown)}; there are "
+            f"{', '.join(_NUMERICS)}",
+        )
+    for key, value in numerics.items():
+        if not isinstance(value, str):
+            raise TypeError(
+                f"numerics {key!r} must be a str, one of "
+                f"{_NUMERICS[key][0]}, not {type(value).__name__}"
+            )
+    return dict(numerics)
+
+
 def _options(
     checks: str,
     allow: Iterable[str],
@@ -194,28 +215,13 @@ def _options(
 ) -> dict[str, Any]:
     """The options of a run as the extension takes them."""
     order, schedule_seed = _schedule(schedule, time)
-    numerics = dict(numerics or {})
-    known = _trnemu.numerics_rows()
-    unknown = [str(key) for key in numerics if key not in known]
-    if unknown:
-        raise _input_fault(
-            "option.numerics",
-            f"unknown numerics: {', '.join(unknown)}; there are "
-            f"{', '.join(known)}",
-        )
-    for key, value in numerics.items():
-        if not isinstance(value, str):
-            raise TypeError(
-                f"numerics {key!r} must be a str, one of {known[key][0]}, not "
-                f"{type(value).__name__}"
-            )
     return {
         "checks": checks,
         "allow": _names(allow),
         "strict": bool(strict),
         "schedule": order,
         "schedule_seed": schedule_seed,
-        "numerics": numerics,
+        "numerics": _numerics(numerics),
         "seed": _seed("seed", seed),
         "max_instructions": max_instructions,
         "time": bool(time),
@@ -230,6 +236,7 @@ class Executable:
         self, program: Program, executable: _trnemu.Executable
     ) -> None:
         self._program = program
+        self._tensors = program.inputs
         self._executable = executable
 
     @property
@@ -269,7 +276,7 @@ class Executable:
             time,
             values,
         )
-        arrays = _inputs(self._program, inputs)
+        arrays = _inputs(self._tensors, inputs)
         return RunResult(self._executable.run(arrays, options))
 
 
@@ -349,6 +356,10 @@ def run(
         "time": time,
         "values": values,
     }
+    if not isinstance(program, Program):
+        raise TypeError(
+            f"program must be a trnemu.Program, not {type(program).__name__}"
+        )
     allow = _names(allow)
     device = Device(program.target if target is None else target, program.cores)
     return device.load(program, allow).run(inputs, allow=allow, **options)

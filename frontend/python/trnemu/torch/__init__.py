@@ -18,10 +18,16 @@ from trnemu.torch import _lowerings as _lowerings  # fills the table
 from trnemu.torch._compile import compile_program
 from trnemu.torch._faults import make_fault as _make_fault
 from trnemu.torch._registry import lowering, operators
-from trnemu.torch._tensors import from_numpy as _from_numpy
-from trnemu.torch._tensors import to_numpy as _to_numpy
+from trnemu.torch._tensors import from_numpy, to_numpy
 
-__all__ = ["compile_program", "lowering", "operators", "run"]
+__all__ = [
+    "compile_program",
+    "from_numpy",
+    "lowering",
+    "operators",
+    "run",
+    "to_numpy",
+]
 
 
 def run(program: trnemu.Program, *tensors: _torch.Tensor, **options: Any) -> Any:
@@ -38,7 +44,11 @@ def run(program: trnemu.Program, *tensors: _torch.Tensor, **options: Any) -> Any
             f"({', '.join(names)}), but {len(tensors)} tensors were given",
             category="input",
         )
-    arrays = {n: _to_numpy(t) for n, t in zip(names, tensors)}
+    arrays = {}
+    for name, tensor in zip(names, tensors):
+        array = to_numpy(tensor)
+        # A program's tensors have at least one dimension.
+        arrays[name] = array if array.ndim else array.reshape(1)
     result = trnemu.run(program, arrays, **options)
-    outputs = tuple(_from_numpy(result.outputs[n]) for n in program.outputs)
+    outputs = tuple(from_numpy(result.outputs[n]) for n in program.outputs)
     return outputs[0] if len(outputs) == 1 else outputs

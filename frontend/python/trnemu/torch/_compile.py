@@ -263,7 +263,7 @@ def _folds(node: Node, known: dict[Node, Any]) -> bool:
     return (
         node.op == "call_function"
         and isinstance(node.target, torch._ops.OpOverload)
-        and not torch.Tag.nondeterministic_seeded in node.target.tags
+        and torch.Tag.nondeterministic_seeded not in node.target.tags
         and node.target not in _PROVED
         and all(n in known for n in node.all_input_nodes)
     )
@@ -293,9 +293,7 @@ def _lower(exported: ExportedProgram, builder: ProgramBuilder) -> None:
     _declare_inputs(exported, ctx, values)
     outputs = _declare_outputs(exported, ctx)
     needed = _needed(graph)
-    last_use = {
-        source: user for user in needed for source in user.all_input_nodes
-    }
+    last_use = {source: user for user in needed for source in user.all_input_nodes}
     kept = {node for node, _ in outputs}
     for node in needed:
         if node in ctx.done:
@@ -339,9 +337,7 @@ def _declare_inputs(
 
 
 def _declare_outputs(exported: ExportedProgram, ctx: Context) -> list[tuple[Node, Any]]:
-    output = next(
-        n for n in exported.graph_module.graph.nodes if n.op == "output"
-    )
+    output = next(n for n in exported.graph_module.graph.nodes if n.op == "output")
     nodes = [n for n in output.args[0] if isinstance(n, Node)]
     outputs = []
     for i, node in enumerate(nodes):

@@ -48,9 +48,7 @@ def innermost(frames: Sequence[Place]) -> Place | None:
 
 def places_in(text: str) -> list[Place]:
     """The frames that a traceback's text shows."""
-    return [
-        Place(m["file"], int(m["line"]), m["name"]) for m in _FRAME.finditer(text)
-    ]
+    return [Place(m["file"], int(m["line"]), m["name"]) for m in _FRAME.finditer(text)]
 
 
 def place_of(node: torch.fx.Node) -> Place | None:

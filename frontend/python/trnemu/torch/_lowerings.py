@@ -223,9 +223,7 @@ def _common_layout(ctx: Context, node: Node, operands: Sequence[Tensor]) -> str:
     return ctx.preference(node)
 
 
-def _binary(
-    ctx: Context, node: Node, a: Any, b: Any, op: str
-) -> Value:
+def _binary(ctx: Context, node: Node, a: Any, b: Any, op: str) -> Value:
     """a op b, with broadcasting; one of them may be a number."""
     number = _number(b)
     if number is not None and _number(a) is None:
@@ -342,16 +340,12 @@ def _times(ctx: Context, x: Any, factor: float) -> Any:
     return _each_block(ctx, out, [ctx.laid_out(x, layout)], emit)
 
 
-@lowering(
-    aten.add.Tensor, aten.add.Scalar, layout="same", note="alpha; broadcasting"
-)
+@lowering(aten.add.Tensor, aten.add.Scalar, layout="same", note="alpha; broadcasting")
 def _add(ctx: Context, node: Node, a: Any, b: Any, alpha: float = 1) -> Value:
     return _binary(ctx, node, a, _times(ctx, b, alpha), "add")
 
 
-@lowering(
-    aten.sub.Tensor, aten.sub.Scalar, layout="same", note="alpha; broadcasting"
-)
+@lowering(aten.sub.Tensor, aten.sub.Scalar, layout="same", note="alpha; broadcasting")
 def _sub(ctx: Context, node: Node, a: Any, b: Any, alpha: float = 1) -> Value:
     return _binary(ctx, node, a, _times(ctx, b, alpha), "subtract")
 
@@ -409,9 +403,7 @@ def _product(
     """
     left = ctx.resident(ctx.laid_out(a, FEATURES))
     right = ctx.resident(ctx.laid_out(b, ROWS))
-    still, moving = (
-        (left, right) if out.matrix.layout == ROWS else (right, left)
-    )
+    still, moving = (left, right) if out.matrix.layout == ROWS else (right, left)
     # A stationary operand that passes through is read for several products at
     # a time, so that the moving one is not read as often.
     group = PARTITIONS if still.tiles is not None else MOVING
@@ -530,9 +522,7 @@ def _matmul(
     return out
 
 
-@lowering(
-    aten.mm.default, layout=(FEATURES, ROWS), note="any sizes; float32 sums"
-)
+@lowering(aten.mm.default, layout=(FEATURES, ROWS), note="any sizes; float32 sums")
 def _mm(ctx: Context, node: Node, a: Tensor, b: Tensor) -> Value:
     return _matmul(ctx, node, None, a, b, 1.0)
 
@@ -635,9 +625,7 @@ class _Row:
         b.tensor_reduce(dst=low, op="minimum", data=each, axis=1, name=name)
         return low
 
-    def exponentials(
-        self, bias: View, dst: Callable[[int, int], View]
-    ) -> View:
+    def exponentials(self, bias: View, dst: Callable[[int, int], View]) -> View:
         """dst(start, end) = exp(x + bias); the sums of all of a row."""
         total = self.column()
         last = len(self.parts) - 1

@@ -71,4 +71,6 @@ def find(operator: Any) -> Lowering | None:
 
 def operators() -> dict[str, str]:
     """What lowers: "aten.addmm.default" -> a remark, sorted."""
-    return {str(op): row.note for op, row in sorted(_TABLE.items(), key=lambda i: str(i[0]))}
+    return {
+        str(op): row.note for op, row in sorted(_TABLE.items(), key=lambda i: str(i[0]))
+    }

@@ -142,12 +142,19 @@ class Constant:
             matrix = self.array.reshape(matrix_of(self.array.shape))
             if layout == FEATURES:
                 matrix = np.ascontiguousarray(matrix.T)
-            name = self.name if layout == ROWS else f"{self.name}.T"
-            hbm = ctx.b.constant(ctx.unique(name), matrix)
+            hbm = ctx.b.constant(ctx.unique(self._name(layout)), matrix)
             dtype = str(hbm.dtype)
             held = Matrix(layout, *matrix.shape, dtype, hbm)
             self._values[layout] = Value(self.array.shape, held)
         return self._values[layout]
+
+    def _name(self, layout: str) -> str:
+        """Its name as a matrix lies; a single row lies as it is."""
+        if layout == ROWS or 1 in matrix_of(self.array.shape):
+            return self.name
+        if self.name.endswith(".T"):
+            return self.name.removesuffix(".T")
+        return f"{self.name}.T"
 
 
 class Context:
@@ -222,9 +229,7 @@ class Context:
             return matrix.tiles[block][:, start:end]
         at, to = matrix.blocks[block]
         tile = self.b.sbuf((to - at, end - start), matrix.dtype)
-        self.b.dma_copy(
-            dst=tile, src=matrix.hbm[at:to, start:end], name=self.label
-        )
+        self.b.dma_copy(dst=tile, src=matrix.hbm[at:to, start:end], name=self.label)
         return tile
 
     def place(self, matrix: Matrix, block: int, start: int, end: int) -> View:
@@ -240,16 +245,13 @@ class Context:
         """What place() gave has been written."""
         if matrix.tiles is None:
             at, to = matrix.blocks[block]
-            self.b.dma_copy(
-                dst=matrix.hbm[at:to, start:end], src=tile, name=self.label
-            )
+            self.b.dma_copy(dst=matrix.hbm[at:to, start:end], src=tile, name=self.label)
 
     def resident(self, matrix: Matrix) -> Matrix:
         """Loads a matrix from HBM once, if SBUF has room to keep it."""
         if matrix.tiles is None and self._fits(matrix):
             loaded = [
-                self.read(matrix, i, 0, matrix.inner)
-                for i in range(len(matrix.blocks))
+                self.read(matrix, i, 0, matrix.inner) for i in range(len(matrix.blocks))
             ]
             matrix.tiles = loaded
             self._passing.append(matrix)

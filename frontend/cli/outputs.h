@@ -1,0 +1,52 @@
+// Where outputs are written: all of them or none.
+#ifndef TRNEMU_FRONTEND_CLI_OUTPUTS_H_
+#define TRNEMU_FRONTEND_CLI_OUTPUTS_H_
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/run.h"
+#include "isa/program.h"
+
+namespace trnemu::cli {
+
+// Files for the outputs of a run. Open creates them under temporary names
+// before the run, so that what cannot be written is known at once; Commit
+// fills and renames them; without Commit nothing stays behind.
+class OutputFiles {
+ public:
+  OutputFiles() = default;
+  OutputFiles(const OutputFiles&) = delete;
+  OutputFiles& operator=(const OutputFiles&) = delete;
+  ~OutputFiles() { Discard(); }
+
+  // Makes `directory` (and its parents) if need be. Category input.
+  absl::Status Open(const std::string& directory,
+                    const std::vector<const Tensor*>& tensors);
+  absl::Status Commit(const std::map<std::string, HostArray>& arrays);
+  void Discard();
+
+  // Where the tensor of that name goes; "" before Open.
+  std::string PathOf(const std::string& tensor) const;
+
+ private:
+  struct File {
+    std::string tensor, path, temporary;
+    std::FILE* stream = nullptr;
+  };
+  absl::Status OpenOne(File& file);
+
+  std::vector<File> files_;
+  std::vector<std::string> made_;  // directories, outermost first
+};
+
+// The file name of a tensor: its own, with what a file name cannot hold
+// written as %XX, and ".npy".
+std::string FileNameOf(const std::string& tensor);
+
+}  // namespace trnemu::cli
+
+#endif  // TRNEMU_FRONTEND_CLI_OUTPUTS_H_

@@ -1,0 +1,64 @@
+// Reference material made from the tables: diagnostics, operations, opcodes,
+// constants; as text, JSON and Markdown.
+#ifndef TRNEMU_FRONTEND_CLI_REFERENCE_H_
+#define TRNEMU_FRONTEND_CLI_REFERENCE_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/cli/common.h"
+#include "frontend/cli/table.h"
+#include "isa/hardware.h"
+#include "isa/operations.h"
+#include "isa/program.h"
+
+namespace trnemu::cli {
+
+// A diagnostic, whether it is a rule or of the catalogue. What does not apply
+// is "".
+struct Description {
+  std::string id;
+  std::string category, severity;
+  std::string layer, evidence;  // rules
+  std::string rule;             // the expression that must hold
+  std::string cause, example, fix, reference;
+  bool can_be_allowed = false;
+};
+std::optional<Description> Describe(std::string_view id);
+std::string Text(const Description& description);
+Json ToJson(const Description& description);
+Table DiagnosticTable();  // id, category, severity, cause
+
+// The names of nki.isa, of which the operations table has a part.
+struct Coverage {
+  std::vector<std::string_view> implemented, missing;
+  // Rows of the table that are trnemu's own.
+  std::vector<std::string_view> own;
+};
+Coverage CoverageOfNki();
+
+// The opcodes an operation becomes.
+std::vector<std::string_view> OpcodesOf(const OperationInfo& operation);
+
+// The tables of `info`, as text; and the same as JSON.
+std::string ConstantsText(const Hardware& hardware);
+std::string OperationsText();
+std::string OpcodesText(const Hardware& hardware);
+std::string NumericsText();
+std::string ProgramText(const Program& program, const std::string& path);
+Json ConstantsJson(const Hardware& hardware);
+Json OperationsJson();
+Json CoverageJson();
+Json OpcodesJson(const Hardware& hardware);
+Json NumericsJson();
+Json ProgramJson(const Program& program, const std::string& path);
+
+// docs/diagnostics.md and docs/operations.md.
+std::string DiagnosticsMarkdown();
+std::string OperationsMarkdown();
+
+}  // namespace trnemu::cli
+
+#endif  // TRNEMU_FRONTEND_CLI_REFERENCE_H_

@@ -1,0 +1,273 @@
+// trnemu run: execute a program.
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "core/device.h"
+#include "frontend/cli/common.h"
+#include "frontend/cli/expect.h"
+#include "frontend/cli/outputs.h"
+#include "frontend/cli/progress.h"
+#include "frontend/cli/run_options.h"
+#include "frontend/cli/run_report.h"
+#include "frontend/cli/tensors.h"
+#include "frontend/cli/verbs.h"
+#include "isa/container.h"
+#include "isa/verify.h"
+
+namespace trnemu::cli {
+namespace {
+
+// Ctrl-C asks the run to stop; a second one ends the process.
+std::atomic<bool> interrupted{false};
+
+class InterruptScope {
+ public:
+  InterruptScope() {
+    interrupted = false;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_flags = SA_RESETHAND;
+    sigaction(SIGINT, &action, &before_);
+  }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
+
+ private:
+  struct sigaction before_;
+};
+
+// The file of --log.
+class LogFile {
+ public:
+  absl::Status Open(const std::string& path) {
+    path_ = path;
+    file_.reset(std::fopen(path.c_str(), "w"));
+    return file_ ? absl::OkStatus() : Unwritable();
+  }
+  void Line(const std::string& line) {
+    std::fwrite(line.data(), 1, line.size(), file_.get());
+    std::fputc('\n', file_.get());
+  }
+  absl::Status Close() {
+    if (!file_) return absl::OkStatus();
+    const bool bad = std::ferror(file_.get()) != 0;
+    return std::fclose(file_.release()) == 0 && !bad ? absl::OkStatus()
+                                                     : Unwritable();
+  }
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  absl::Status Unwritable() const {
+    return ToStatus(InputError("unwritable", Cat("cannot write the log ",
+                                                 path_)));
+  }
+  std::string path_;
+  std::unique_ptr<std::FILE, Closer> file_;
+};
+
+// One use of the verb, step by step. Every step returns an exit code, 0 to go
+// on.
+class RunVerb {
+ public:
+  explicit RunVerb(const RunArgs& args) : args_(args) {}
+
+  int Do() {
+    for (const auto step :
+         {&RunVerb::ReadOptions, &RunVerb::Load, &RunVerb::ReadArrays,
+          &RunVerb::OpenFiles, &RunVerb::Execute, &RunVerb::WriteFiles}) {
+      if (const int code = (this->*step)(); code != kSuccess) return code;
+    }
+    return Report();
+  }
+
+ private:
+  int ReadOptions();
+  int Load();
+  int ReadArrays();
+  int OpenFiles();
+  int Execute();
+  int WriteFiles();
+  int Report();
+
+  int FailWith(const absl::Status& status) {
+    progress_.Stop();
+    return Fail("run", args_.json, status);
+  }
+  int FailLoad(const absl::Status& status);
+  void AddZeros();
+
+  const RunArgs& args_;
+  Progress progress_{Cat("loading ", args_.program)};
+  RunOptions options_;
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Executable> executable_;
+  std::vector<NamedArray> inputs_, expected_;
+  // Stand-ins for inputs that --values off does not need.
+  std::vector<std::pair<const Tensor*, std::vector<std::byte>>> zeros_;
+  OutputFiles outputs_;
+  LogFile log_;
+  RunResult result_;
+};
+
+int RunVerb::ReadOptions() {
+  absl::StatusOr<RunOptions> options = MakeRunOptions(args_);
+  if (!options.ok()) return FailWith(options.status());
+  options_ = *std::move(options);
+  return kSuccess;
+}
+
+int RunVerb::Load() {
+  absl::StatusOr<Program> program = ReadProgram(args_.program);
+  if (!program.ok()) return FailWith(program.status());
+  program_ = std::make_shared<const Program>(*std::move(program));
+  Target target = program_->target;
+  if (!args_.target.empty()) {
+    const absl::StatusOr<Target> given = ParseTarget(args_.target);
+    if (!given.ok()) return FailWith(given.status());
+    target = *given;
+  }
+  auto hardware = HardwareOf(target, args_.hardware);
+  if (!hardware.ok()) return FailWith(hardware.status());
+  // Two cores at most; a program of more is told so by Load.
+  const int cores = program_->cores.size() == 2 ? 2 : 1;
+  auto device = Device::Create(target, cores, *std::move(hardware));
+  if (!device.ok()) return FailWith(device.status());
+  device_ = *std::move(device);
+  auto executable = device_->Load(program_, options_.allow);
+  if (!executable.ok()) return FailLoad(executable.status());
+  executable_ = *std::move(executable);
+  return kSuccess;
+}
+
+// A program that breaks several rules: the first, then what else is wrong.
+int RunVerb::FailLoad(const absl::Status& status) {
+  std::vector<Diagnostic> errors = {DiagnosticOf(status)};
+  for (Diagnostic& d : VerifyProgram(*program_, device_->hardware())) {
+    const bool same = d.id == errors[0].id && d.message == errors[0].message;
+    if (d.severity == Severity::kWarning || same ||
+        IsAllowed(d, options_.allow)) {
+      continue;
+    }
+    errors.push_back(std::move(d));
+  }
+  progress_.Stop();
+  return Fail("run", args_.json, errors);
+}
+
+int RunVerb::ReadArrays() {
+  std::vector<Diagnostic> problems;
+  inputs_ = ReadInputs(*program_, args_.inputs, options_.values, problems);
+  expected_ = ReadExpected(*program_, args_.expects, problems);
+  if (!problems.empty()) {
+    progress_.Stop();
+    return Fail("run", args_.json, problems);
+  }
+  if (!options_.values) AddZeros();
+  return kSuccess;
+}
+
+void RunVerb::AddZeros() {
+  for (const Tensor* tensor : InputsOf(*program_)) {
+    bool given = false;
+    for (const NamedArray& input : inputs_) given |= input.tensor == tensor;
+    if (given) continue;
+    zeros_.emplace_back(
+        tensor, std::vector<std::byte>(static_cast<size_t>(tensor->nbytes())));
+  }
+}
+
+int RunVerb::OpenFiles() {
+  absl::Status status;
+  if (!args_.output_dir.empty()) {
+    status = outputs_.Open(args_.output_dir, OutputsOf(*program_));
+  }
+  if (status.ok() && !args_.log.empty()) {
+    status = log_.Open(args_.log);
+    options_.log = [this](const std::string& line) { log_.Line(line); };
+  }
+  return status.ok() ? kSuccess : FailWith(status);
+}
+
+int RunVerb::Execute() {
+  Inputs inputs = AsInputs(inputs_);
+  for (const auto& [tensor, bytes] : zeros_) {
+    inputs[tensor->name] = {tensor->dtype, true, tensor->shape, bytes};
+  }
+  progress_.Say(Cat("running ", args_.program, " on ",
+                    device_->hardware().name));
+  const InterruptScope scope;
+  options_.interrupted = [] { return interrupted.load(); };
+  absl::StatusOr<RunResult> result = executable_->Run(inputs, options_);
+  if (!result.ok() && interrupted) {
+    progress_.Stop();
+    PrintError("trnemu: interrupted; the run was stopped and no output was "
+               "written\n");
+    return kInterrupted;
+  }
+  if (!result.ok()) return FailWith(result.status());
+  result_ = *std::move(result);
+  return kSuccess;
+}
+
+int RunVerb::WriteFiles() {
+  absl::Status status = log_.Close();
+  if (status.ok() && !args_.output_dir.empty()) {
+    status = outputs_.Commit(result_.outputs);
+  }
+  progress_.Stop();
+  return status.ok() ? kSuccess : FailWith(status);
+}
+
+int RunVerb::Report() {
+  RunReport report;
+  report.program = args_.program;
+  report.result = &result_;
+  report.values = options_.values;
+  report.log = args_.log;
+  for (const Tensor* tensor : OutputsOf(*program_)) {
+    report.outputs.push_back({tensor, outputs_.PathOf(tensor->name)});
+  }
+  for (const NamedArray& want : expected_) {
+    report.comparisons.push_back(Compare(result_.outputs.at(want.tensor->name),
+                                         want, args_.rtol, args_.atol));
+  }
+  if (args_.json) {
+    PrintJson(ToJson(report));
+  } else {
+    PrintText(report);
+  }
+  return report.ok() ? kSuccess : kFault;
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Action& action) {
+  CLI::App* run = app.add_subcommand("run", "Execute a program");
+  auto args = std::make_shared<RunArgs>();
+  AddRunOptions(*run, *args);
+  run->footer(
+      "Examples:\n"
+      "  trnemu run k.trn --input x=x.npy --output-dir out\n"
+      "  trnemu run k.trn --input x=x.npy --expect y=want.npy --rtol 1e-3\n"
+      "  trnemu run k.trn --input x=x.npy --target trn1 --json\n"
+      "  trnemu run k.trn --input x=x.npy --schedule 7    another legal order\n"
+      "  trnemu run k.trn --values off --hardware what_if.textproto\n"
+      "\n"
+      "bfloat16 and fp8 arrays are .npy files of V2/uint16 and V1/uint8\n"
+      "elements; view them as the ml_dtypes type after numpy.load.\n"
+      "\n"
+      "Exit codes: 0 success, 1 a fault in the program or a mismatch with\n"
+      "--expect, 2 usage or inputs, 3 unsupported, 4 malformed file,\n"
+      "70 a bug in trnemu, 130 interrupted.");
+  run->callback([args, &action] {
+    action = [args] { return RunVerb(*args).Do(); };
+  });
+}
+
+}  // namespace trnemu::cli

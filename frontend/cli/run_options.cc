@@ -1,0 +1,164 @@
+#include "frontend/cli/run_options.h"
+
+#include <charconv>
+
+#include "core/numerics/options.h"
+#include "frontend/cli/common.h"
+#include "frontend/cli/reference.h"
+#include "isa/diagnostic_catalog.h"
+
+namespace trnemu::cli {
+namespace {
+
+absl::Status SetSchedule(const RunArgs& args, RunOptions& options) {
+  options.order = options.time ? Order::kTimed : Order::kProgram;
+  if (args.schedule.empty()) return absl::OkStatus();
+  if (args.schedule == "timed") {
+    if (options.time) return absl::OkStatus();
+    return UsageError(
+        "--schedule timed needs simulated time, but --time is off",
+        "leave one of them out, or choose --schedule program or a seed");
+  }
+  if (args.schedule == "program") {
+    options.order = Order::kProgram;
+    return absl::OkStatus();
+  }
+  options.order = Order::kRandom;
+  const char* const end = args.schedule.data() + args.schedule.size();
+  const auto [at, error] = std::from_chars(args.schedule.data(), end,
+                                           options.schedule_seed);
+  if (error == std::errc() && at == end) return absl::OkStatus();
+  return UsageError(Cat("--schedule must be timed, program or a seed (a whole "
+                        "number), not \"",
+                        args.schedule, "\""));
+}
+
+absl::Status SetNumerics(const RunArgs& args, RunOptions& options) {
+  for (const std::string& text : args.numerics) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos) {
+      return UsageError(
+          Cat("--numerics takes KEY=VALUE, but was given \"", text, "\""),
+          "trnemu info --only numerics lists the keys and their values");
+    }
+    const std::string problem =
+        SetNumericsOption(options.numerics, text.substr(0, equals),
+                          text.substr(equals + 1));
+    if (!problem.empty()) return UsageError(Cat("--numerics: ", problem));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetAllow(const RunArgs& args, RunOptions& options) {
+  const std::vector<std::string_view> ids = DiagnosticIds();
+  for (const std::string& id : args.allow) {
+    const auto description = Describe(id);
+    if (!description) {
+      return UsageError(
+          Cat("--allow: no diagnostic has the id ", id, DidYouMean(id, ids)),
+          "trnemu explain lists all ids");
+    }
+    if (!description->can_be_allowed) {
+      return UsageError(Cat("--allow: ", id, " cannot be allowed, because what "
+                            "trnemu does next relies on it"),
+                        Cat("trnemu explain ", id, " says how to repair it"));
+    }
+    options.allow.push_back(id);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddRunOptions(CLI::App& run, RunArgs& args) {
+  const CLI::IsMember on_off({"on", "off"});
+  run.add_option("PROGRAM", args.program, "Program file (.trn)")->required();
+  run.add_option("--input", args.inputs,
+                 "NAME=FILE.npy for each input tensor")
+      ->type_name("NAME=FILE")->take_all();
+  run.add_option("--output-dir", args.output_dir,
+                 "Write every output to DIR/NAME.npy; without it nothing is "
+                 "written")->type_name("DIR");
+  run.add_option("--expect", args.expects,
+                 "Compare output NAME with FILE.npy; exit 1 if they differ")
+      ->type_name("NAME=FILE")->take_all();
+  run.add_option("--rtol", args.rtol,
+                 "--expect accepts |got - want| <= atol + rtol * |want|")
+      ->capture_default_str()->check(CLI::NonNegativeNumber);
+  run.add_option("--atol", args.atol, "See --rtol")
+      ->capture_default_str()->check(CLI::NonNegativeNumber);
+  run.add_option("--target", args.target,
+                 "trn1, trn2 or trn3 (default: the program's)")
+      ->type_name("TARGET");
+  run.add_option("--hardware", args.hardware,
+                 "Hardware description that replaces the built-in one, for "
+                 "what-if questions")->type_name("FILE");
+  run.add_option("--checks", args.checks,
+                 "full, memory (unwritten bytes only) or off (rules and "
+                 "bounds only)")
+      ->capture_default_str()->check(CLI::IsMember({"full", "memory", "off"}));
+  run.add_option("--time", args.time, "on, or off: no simulated time, faster")
+      ->capture_default_str()->check(on_off);
+  run.add_option("--values", args.values,
+                 "on, or off: time alone, no outputs; missing inputs are zeros")
+      ->capture_default_str()->check(on_off);
+  run.add_option("--allow", args.allow,
+                 "Let these diagnostics pass; the summary says which did")
+      ->type_name("ID,")->delimiter(',')->take_all();
+  run.add_flag("--strict", args.strict, "Warnings are errors");
+  run.add_option("--schedule", args.schedule,
+                 "timed (default), program order (default with --time off), "
+                 "or a seed that picks a legal interleaving")
+      ->type_name("timed|program|SEED");
+  run.add_option("--numerics", args.numerics,
+                 "Rules the documents leave open; see trnemu info --only "
+                 "numerics")
+      ->type_name("KEY=VALUE,")->delimiter(',')->take_all();
+  run.add_option("--seed", args.seed, "Seed of the device's random generators")
+      ->capture_default_str();
+  run.add_option("--max-instructions", args.max_instructions,
+                 "Stop with a fault after N instructions")
+      ->type_name("N")->check(CLI::NonNegativeNumber);
+  run.add_option("--max-time-ns", args.max_time_ns,
+                 "Stop with a fault after N simulated nanoseconds")
+      ->type_name("N")->check(CLI::NonNegativeNumber);
+  run.add_option("--log", args.log,
+                 "Write one line per retired instruction and its effects")
+      ->type_name("FILE");
+  run.add_option("--trace", args.trace, "Not in this version")
+      ->type_name("FILE");
+  run.add_flag("--json", args.json,
+               "Print one JSON object instead of the summary");
+}
+
+absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
+  RunOptions options;
+  if (!args.trace.empty()) {
+    return MakeFault(Category::kUnsupported, "option.trace",
+                     "--trace is not in this version of trnemu; --log FILE "
+                     "writes the start and end of every instruction");
+  }
+  options.checks = args.checks == "full"     ? Checks::kFull
+                   : args.checks == "memory" ? Checks::kMemory
+                                             : Checks::kOff;
+  options.time = args.time == "on";
+  options.values = args.values == "on";
+  options.strict = args.strict;
+  options.seed = args.seed;
+  options.max_instructions = args.max_instructions;
+  options.max_time_ns = args.max_time_ns;
+  if (!options.values && (!args.output_dir.empty() || !args.expects.empty())) {
+    return UsageError(
+        "--output-dir and --expect need values, but --values is off");
+  }
+  if (!options.time && args.max_time_ns) {
+    return UsageError("--max-time-ns needs simulated time, but --time is off");
+  }
+  absl::Status status = SetSchedule(args, options);
+  if (status.ok()) status = SetNumerics(args, options);
+  if (status.ok()) status = SetAllow(args, options);
+  if (!status.ok()) return status;
+  return options;
+}
+
+}  // namespace trnemu::cli

@@ -1,0 +1,35 @@
+// The options of `run` as given, and as the core takes them.
+#ifndef TRNEMU_FRONTEND_CLI_RUN_OPTIONS_H_
+#define TRNEMU_FRONTEND_CLI_RUN_OPTIONS_H_
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/run.h"
+
+namespace trnemu::cli {
+
+struct RunArgs {
+  std::string program;
+  std::vector<std::string> inputs, expects;
+  std::string output_dir, target, hardware, log, trace;
+  double rtol = 1e-5, atol = 1e-8;
+  std::string checks = "full", time = "on", values = "on", schedule;
+  std::vector<std::string> allow, numerics;
+  bool strict = false, json = false;
+  uint64_t seed = 0;
+  std::optional<int64_t> max_instructions;
+  std::optional<double> max_time_ns;
+};
+
+void AddRunOptions(CLI::App& run, RunArgs& args);
+
+// Checks what CLI11 cannot: combinations, ids, keys. A usage error (exit 2).
+absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args);
+
+}  // namespace trnemu::cli
+
+#endif  // TRNEMU_FRONTEND_CLI_RUN_OPTIONS_H_

@@ -1,0 +1,182 @@
+// trnemu verify: rules and capacity, nothing is executed.
+#include "isa/verify.h"
+
+#include <algorithm>
+
+#include "frontend/cli/common.h"
+#include "frontend/cli/progress.h"
+#include "frontend/cli/verbs.h"
+#include "isa/container.h"
+
+namespace trnemu::cli {
+namespace {
+
+struct VerifyArgs {
+  std::string program, target, hardware;
+  std::vector<std::string> layers;
+  bool json = false;
+};
+
+// A mode that programs can ask for and this version does not execute.
+struct MissingMode {
+  Opcode opcode;
+  size_t attribute;
+  int64_t value;
+  std::string_view id, message;
+};
+constexpr MissingMode kMissingModes[] = {
+    {Opcode::kLoadStationary, slot::LoadStationary::kPerfMode,
+     static_cast<int64_t>(PerfMode::kDoubleRow), "nc_matmul.double_row",
+     "trnemu does not have perf_mode double_row yet"},
+};
+
+absl::StatusOr<unsigned> ParseLayers(const std::vector<std::string>& names) {
+  if (names.empty()) return kDefaultLayers;
+  unsigned layers = 0;
+  for (const std::string& name : names) {
+    const auto layer = FromName<Layer>(kLayerNames, name);
+    if (!layer) {
+      return UsageError(Cat("--layers: \"", name, "\" is not one of device, "
+                            "backend, api and lint"));
+    }
+    layers |= 1u << static_cast<unsigned>(*layer);
+  }
+  return layers;
+}
+
+Diagnostic Missing(const Program& program, size_t core, const Instruction& i,
+                   const MissingMode& mode) {
+  Diagnostic d;
+  d.category = Category::kUnsupported;
+  d.id = mode.id;
+  d.message = mode.message;
+  d.operation = program.operations[i.operation];
+  d.opcode = Info(i.opcode).name;
+  d.instruction = i.order;
+  d.engine = Name(i.engine);
+  d.core = static_cast<int>(core);
+  d.source = program.DescribeSource(i.source);
+  return d;
+}
+
+// One finding per mode; the first use stands for all.
+std::vector<Diagnostic> FindMissingModes(const Program& program) {
+  std::vector<Diagnostic> found;
+  for (const MissingMode& mode : kMissingModes) {
+    int64_t count = 0;
+    for (size_t c = 0; c < program.cores.size(); ++c) {
+      for (const auto& stream : program.cores[c].streams) {
+        for (const Instruction& i : stream) {
+          if (i.opcode != mode.opcode) continue;
+          const auto attributes = program.cores[c].AttributesOf(i);
+          if (attributes[mode.attribute].integer() != mode.value) continue;
+          if (count++ == 0) found.push_back(Missing(program, c, i, mode));
+          found.back().count = count;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+void PrintJsonReport(const VerifyArgs& args, const Hardware& hardware,
+                     unsigned layers, std::span<const Diagnostic> findings,
+                     int64_t errors) {
+  Json json = Envelope("verify");
+  json["ok"] = errors == 0;
+  json["exit_code"] = errors == 0 ? kSuccess : kFault;
+  json["program"] = args.program;
+  json["target"] = hardware.name;
+  json["layers"] = Json::array();
+  for (size_t i = 0; i < kLayerNames.size(); ++i) {
+    if (layers >> i & 1) json["layers"].push_back(std::string(kLayerNames[i]));
+  }
+  json["errors"] = errors;
+  json["warnings"] = static_cast<int64_t>(findings.size()) - errors;
+  json["findings"] = ToJsonArray(findings);
+  PrintJson(json);
+}
+
+int Verify(const VerifyArgs& args) {
+  Progress progress(Cat("verifying ", args.program));
+  const auto fail = [&](const absl::Status& status) {
+    progress.Stop();
+    return Fail("verify", args.json, status);
+  };
+  VerifyOptions options;
+  const auto layers = ParseLayers(args.layers);
+  if (!layers.ok()) return fail(layers.status());
+  options.layers = *layers;
+  const absl::StatusOr<Program> program = ReadProgram(args.program);
+  if (!program.ok()) return fail(program.status());
+  Target target = program->target;
+  if (!args.target.empty()) {
+    const auto given = ParseTarget(args.target);
+    if (!given.ok()) return fail(given.status());
+    target = *given;
+  }
+  const auto hardware = HardwareOf(target, args.hardware);
+  if (!hardware.ok()) return fail(hardware.status());
+
+  std::vector<Diagnostic> findings =
+      VerifyProgram(*program, **hardware, options);
+  for (Diagnostic& d : FindMissingModes(*program)) {
+    findings.push_back(std::move(d));
+  }
+  const int64_t errors =
+      std::count_if(findings.begin(), findings.end(), [](const auto& d) {
+        return d.severity == Severity::kError;
+      });
+  progress.Stop();
+  if (args.json) {
+    PrintJsonReport(args, **hardware, options.layers, findings, errors);
+    return errors == 0 ? kSuccess : kFault;
+  }
+  for (const Diagnostic& d : findings) Print(Render(d) + "\n");
+  const std::string what =
+      Cat(args.program, " on ", (*hardware)->name, " (",
+          Count(program->num_instructions(), "instruction"), ")");
+  if (findings.empty()) {
+    Print(Cat("No findings: ", what, " breaks no rule and fits.\n"));
+  } else {
+    Print(Cat(Count(errors, "error"), ", ",
+              Count(static_cast<int64_t>(findings.size()) - errors, "warning"),
+              ": ", what, ".\n"));
+  }
+  return errors == 0 ? kSuccess : kFault;
+}
+
+}  // namespace
+
+void AddVerify(CLI::App& app, Action& action) {
+  CLI::App* verify = app.add_subcommand(
+      "verify", "List what a program breaks, without executing it");
+  auto args = std::make_shared<VerifyArgs>();
+  verify->add_option("PROGRAM", args->program, "Program file (.trn)")
+      ->required();
+  verify->add_option("--target", args->target,
+                     "trn1, trn2 or trn3 (default: the program's)")
+      ->type_name("TARGET");
+  verify->add_option("--hardware", args->hardware,
+                     "Hardware description that replaces the built-in one")
+      ->type_name("FILE");
+  verify->add_option("--layers", args->layers,
+                     "Rules of device, backend, api, lint (default: "
+                     "device,backend)")
+      ->type_name("LAYER,")->delimiter(',')->take_all();
+  verify->add_flag("--json", args->json, "Print one JSON object");
+  verify->footer(
+      "Lists every finding: rules, capacity, and modes that this version of\n"
+      "trnemu does not execute. Exit code 1 if one of them is an error.\n"
+      "\n"
+      "Examples:\n"
+      "  trnemu verify k.trn\n"
+      "  trnemu verify k.trn --target trn1     would it run on trn1?\n"
+      "  trnemu verify k.trn --layers device,backend,api,lint --json\n"
+      "  trnemu explain tensor_copy.shape      more about one finding");
+  verify->callback([args, &action] {
+    action = [args] { return Verify(*args); };
+  });
+}
+
+}  // namespace trnemu::cli

@@ -1,0 +1,44 @@
+// Every diagnostic that is not a rule of the operations table: what causes it,
+// an example, the fix. `trnemu explain` and docs/diagnostics.md are made of
+// this table and of AllRules(); a test finds ids that are in neither.
+#ifndef TRNEMU_ISA_DIAGNOSTIC_CATALOG_H_
+#define TRNEMU_ISA_DIAGNOSTIC_CATALOG_H_
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "isa/diagnostic.h"
+
+namespace trnemu {
+
+struct CatalogEntry {
+  std::string_view id;
+  Category category;
+  std::string_view cause;
+  std::string_view example;
+  std::string_view fix;
+  Severity severity = Severity::kError;
+};
+
+// Sorted by id.
+std::span<const CatalogEntry> DiagnosticCatalog();
+const CatalogEntry* FindCatalogEntry(std::string_view id);
+
+// The ids of the catalogue and of all rules, sorted.
+std::vector<std::string_view> DiagnosticIds();
+// The category of a diagnostic of either.
+std::optional<Category> CategoryOfId(std::string_view id);
+
+namespace catalog {
+// The parts of the table, by who reports it.
+std::span<const CatalogEntry> FileEntries();     // reading program files
+std::span<const CatalogEntry> ProgramEntries();  // building and verifying
+std::span<const CatalogEntry> RunEntries();      // executing
+std::span<const CatalogEntry> HostEntries();     // inputs, options, the host
+}  // namespace catalog
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_ISA_DIAGNOSTIC_CATALOG_H_

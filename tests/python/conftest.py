@@ -1,0 +1,34 @@
+"""Options that the Python tests share."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def quiet_numpy() -> Iterator[None]:
+    """NaN, infinity and overflow are what many tests are about."""
+    with np.errstate(all="ignore"):
+        yield
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--long", action="store_true", help="run the tests marked long too"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: takes minutes; --long runs it")
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    if config.getoption("--long"):
+        return
+    skip = pytest.mark.skip(reason="needs --long")
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(skip)
