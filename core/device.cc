@@ -155,7 +155,8 @@ absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
   }
   have_inouts_ = true;
   for (const Diagnostic& d : result->diagnostics) {
-    if (d.severity == Severity::kError) result->allowed.push_back(d.id);
+    const bool stops = d.severity == Severity::kError || options.strict;
+    if (stops) result->allowed.push_back(d.id);
   }
   return result;
 }

@@ -23,18 +23,19 @@
 #include "isa/hardware.h"
 #include "isa/program.h"
 #include "memory/onchip.h"
+#include "memory/written_bits.h"
 
 namespace trnemu {
 
 // An operand whose address is known. Steps are in bytes.
 struct Tile {
-  std::byte* base = nullptr;      // first element of the first partition
-  uint8_t* shadow = nullptr;      // of the same byte; null: not tracked
-  uint8_t* psum_state = nullptr;  // PSUM: PsumWriter per 2 bytes, of base
-  ptrdiff_t partition_stride = 0;        // bytes, of base and shadow
-  ptrdiff_t psum_state_stride = 0;       // entries between partitions
-  uint32_t partitions = 1;               // 1 in HBM
-  uint32_t first_partition = 0;          // of the memory; 0 in HBM
+  std::byte* base = nullptr;        // first element of the first partition
+  WrittenBits shadow;               // of the same byte, if tracked
+  uint8_t* psum_state = nullptr;    // PSUM: PsumWriter per 2 bytes, of base
+  ptrdiff_t partition_stride = 0;   // bytes, of base and shadow
+  ptrdiff_t psum_state_stride = 0;  // entries between partitions
+  uint32_t partitions = 1;          // 1 in HBM
+  uint32_t first_partition = 0;     // of the memory; 0 in HBM
   int64_t address = 0;  // byte of base in its partition; in HBM in the tensor
   Dtype dtype = Dtype::kInvalid;
   Space space = Space::kInvalid;

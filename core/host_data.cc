@@ -94,18 +94,21 @@ absl::Status CheckInputs(const Program& program, const Inputs& inputs,
 }
 
 void PrepareHbm(const Program& program, const Inputs& inputs,
-                const std::vector<HbmBlock>& blocks) {
+                std::vector<HbmBlock>& blocks) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& t = program.tensors[i];
     if (t.on_chip()) continue;
-    const HbmBlock& block = blocks[i];
+    HbmBlock& block = blocks[i];
     if (const auto it = inputs.find(t.name); it != inputs.end() && IsInput(t)) {
       std::memcpy(block.data(), it->second.bytes.data(),
                   it->second.bytes.size());
     }
     const bool written = IsInput(t) || t.kind == TensorKind::kConstant;
-    std::memset(block.shadow(), written ? 1 : 0,
-                static_cast<size_t>(t.nbytes()));
+    if (written) {
+      block.shadow().Set(0, t.nbytes());
+    } else {
+      block.ClearShadow();
+    }
   }
 }
 
@@ -117,9 +120,8 @@ absl::StatusOr<std::map<std::string, HostArray>> CollectOutputs(
     if (!IsOutput(t)) continue;
     const size_t bytes = static_cast<size_t>(t.nbytes());
     if (check) {
-      if (const void* gap = std::memchr(blocks[i].shadow(), 0, bytes)) {
-        const int64_t at = static_cast<const uint8_t*>(gap) -
-                           blocks[i].shadow();
+      const int64_t at = blocks[i].shadow().FirstClear(0, t.nbytes());
+      if (at < t.nbytes()) {
         Diagnostic d;
         d.category = Category::kUninitialized;
         d.id = "output.unwritten";

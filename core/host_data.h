@@ -21,7 +21,7 @@ absl::Status CheckInputs(const Program& program, const Inputs& inputs,
 // Copies inputs to their blocks and says what is written before the program
 // starts: inputs, constants, inouts.
 void PrepareHbm(const Program& program, const Inputs& inputs,
-                const std::vector<HbmBlock>& blocks);
+                std::vector<HbmBlock>& blocks);
 
 // The output and inout tensors. With `check`, every byte of an output must
 // have been written (`uninitialized`, output.unwritten).

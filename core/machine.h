@@ -42,7 +42,7 @@ class Placement {
       : program_(program), machine_(machine), blocks_(blocks), track_(track) {}
 
   // The operand's address. It must lie inside its tensor (VerifyProgram).
-  // `track` off leaves the shadow pointers null.
+  // `track` off leaves shadows untracked.
   void Resolve(size_t core, const Access& access, Tile& tile) const;
 
  private:

@@ -10,69 +10,39 @@
 namespace trnemu {
 namespace {
 
-constexpr uint8_t kWritten = 1;
-
 int64_t CountOf(const Tile& tile, int64_t first, int64_t count) {
   return count >= 0 ? count : tile.partitions * tile.free_size - first;
 }
 
-// Whether the shadow of n elements of type Word, `step` bytes apart, has no
-// zero byte.
-template <typename Word>
-bool WordsWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n) {
-  constexpr Word kOnes = static_cast<Word>(0x0101010101010101ull);
-  Word clear = 0;  // gets a bit 7 for each zero byte
-  for (int64_t i = 0; i < n; ++i) {
-    Word word;
-    std::memcpy(&word, shadow + i * step, sizeof(word));
-    clear |= static_cast<Word>((word - kOnes) & ~word);
-  }
-  return (clear & static_cast<Word>(kOnes << 7)) == 0;
-}
-
-// Whether all is written from the first to the last of n elements, which are
-// not far apart, what lies between them included: quick to see, often so.
-bool SpanWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n,
-                 size_t bytes) {
-  constexpr ptrdiff_t kSparse = 8;
-  const ptrdiff_t size = static_cast<ptrdiff_t>(bytes);
-  if (step < size || step > kSparse * size) return false;
-  const size_t span = static_cast<size_t>((n - 1) * step + size);
-  return std::memchr(shadow, 0, span) == nullptr;
-}
-
-bool RunWritten(const uint8_t* shadow, ptrdiff_t step, int64_t n,
-                size_t bytes) {
-  if (step == 0) n = 1;
-  if (n == 1 || step == static_cast<ptrdiff_t>(bytes)) {
-    return std::memchr(shadow, 0, static_cast<size_t>(n) * bytes) == nullptr;
-  }
-  if (SpanWritten(shadow, step, n, bytes)) return true;
-  if (bytes == 1) return WordsWritten<uint8_t>(shadow, step, n);
-  if (bytes == 2) return WordsWritten<uint16_t>(shadow, step, n);
-  return WordsWritten<uint32_t>(shadow, step, n);
-}
-
-template <typename Word>
-void MarkWords(uint8_t* shadow, ptrdiff_t step, int64_t n) {
-  const Word word = static_cast<Word>(0x0101010101010101ull * kWritten);
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(shadow + i * step, &word, sizeof(word));
-  }
-}
-
-void MarkRun(uint8_t* shadow, ptrdiff_t step, int64_t n, size_t bytes) {
-  if (n == 1 || step == static_cast<ptrdiff_t>(bytes)) {
-    std::memset(shadow, kWritten, static_cast<size_t>(n) * bytes);
-  } else if (SpanWritten(shadow, step, n, bytes)) {
+// Calls visit(byte offset, step, n, bytes) for groups of n equal pieces of
+// memory, `step` apart, that hold the elements [first, first + count).
+template <typename Visit>
+void ForEachGroup(const Tile& tile, int64_t first, int64_t count, Visit visit) {
+  const Layout layout = FlatLayout(tile);
+  const int64_t size = static_cast<int64_t>(SizeOf(tile.dtype));
+  const int64_t run = layout.run();
+  if (run > 1 && layout.step() != size) {
+    ForEachRun(layout, first, count, [&](ptrdiff_t offset, int64_t, int64_t n) {
+      visit(offset, layout.step(), n, size);
+    });
     return;
-  } else if (bytes == 1) {
-    MarkWords<uint8_t>(shadow, step, n);
-  } else if (bytes == 2) {
-    MarkWords<uint16_t>(shadow, step, n);
-  } else {
-    MarkWords<uint32_t>(shadow, step, n);
   }
+  // Whole runs are pieces; there may be a part of one before and after them.
+  Layout runs = layout;
+  runs.rank = std::max(1, layout.rank - 1);
+  if (layout.rank == 1) runs.dims[0] = {0, 1};
+  const int64_t before = std::min(count, (run - first % run) % run);
+  const int64_t whole = (count - before) / run;
+  const int64_t after = count - before - whole * run;
+  const auto piece = [&](ptrdiff_t offset, int64_t, int64_t n) {
+    visit(offset, 0, 1, n * size);
+  };
+  if (before > 0) ForEachRun(layout, first, before, piece);
+  ForEachRun(runs, (first + before) / run, whole,
+             [&](ptrdiff_t offset, int64_t, int64_t n) {
+               visit(offset, runs.step(), n, run * size);
+             });
+  if (after > 0) ForEachRun(layout, first + count - after, after, piece);
 }
 
 // Where the first unwritten byte is, and how much is unwritten.
@@ -85,19 +55,18 @@ struct Unwritten {
 
 void Examine(const Tile& tile, ptrdiff_t offset, int64_t element,
              Unwritten& found) {
-  const size_t size = SizeOf(tile.dtype);
-  const uint8_t* shadow = tile.shadow + offset;
-  const void* hole = std::memchr(shadow, 0, size);
-  if (hole == nullptr) return;
+  const int64_t size = static_cast<int64_t>(SizeOf(tile.dtype));
+  const int64_t hole = tile.shadow.FirstClear(offset, size);
+  if (hole == size) return;
   ++found.elements;
-  const ptrdiff_t at = offset + (static_cast<const uint8_t*>(hole) - shadow);
+  const ptrdiff_t at = offset + hole;
   if (found.element < 0) {
     found.element = element;
     found.offset = at;
   }
   if (at != found.offset + found.bytes) return;
-  while (found.offset + found.bytes < offset + static_cast<ptrdiff_t>(size) &&
-         tile.shadow[found.offset + found.bytes] == 0) {
+  while (found.offset + found.bytes < offset + size &&
+         !tile.shadow[found.offset + found.bytes]) {
     ++found.bytes;
   }
 }
@@ -179,27 +148,24 @@ void ForEachPsumRun(const Tile& tile, int64_t first, int64_t count,
 
 absl::Status CheckWritten(const Tile& tile, std::string_view operand,
                           int64_t first, int64_t count) {
-  if (tile.shadow == nullptr) return absl::OkStatus();
-  const Layout layout = FlatLayout(tile);
-  const size_t bytes = SizeOf(tile.dtype);
+  if (!tile.shadow.tracked()) return absl::OkStatus();
   count = CountOf(tile, first, count);
   bool written = true;
-  ForEachRun(layout, first, count, [&](ptrdiff_t offset, int64_t, int64_t n) {
-    written = RunWritten(tile.shadow + offset, layout.step(), n, bytes);
-    return written;
-  });
+  ForEachGroup(tile, first, count,
+               [&](ptrdiff_t offset, ptrdiff_t step, int64_t n, int64_t bytes) {
+                 written =
+                     written && tile.shadow.EachSet(offset, step, n, bytes);
+               });
   if (written) return absl::OkStatus();
-  return ReadUnwritten(tile, operand, layout, first, count);
+  return ReadUnwritten(tile, operand, FlatLayout(tile), first, count);
 }
 
 void MarkWritten(const Tile& tile, int64_t first, int64_t count) {
-  if (tile.shadow == nullptr) return;
-  const Layout layout = FlatLayout(tile);
-  const size_t bytes = SizeOf(tile.dtype);
-  ForEachRun(layout, first, CountOf(tile, first, count),
-             [&](ptrdiff_t offset, int64_t, int64_t n) {
-               MarkRun(tile.shadow + offset, layout.step(), n, bytes);
-             });
+  if (!tile.shadow.tracked()) return;
+  ForEachGroup(tile, first, CountOf(tile, first, count),
+               [&](ptrdiff_t offset, ptrdiff_t step, int64_t n, int64_t bytes) {
+                 tile.shadow.SetEach(offset, step, n, bytes);
+               });
 }
 
 void MarkPsum(const Tile& tile, PsumWriter writer, int64_t first,

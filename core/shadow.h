@@ -1,4 +1,4 @@
-// What has been written: one shadow byte per byte of memory, and for PSUM who
+// What has been written: one shadow bit per byte of memory, and for PSUM who
 // wrote each pair of bytes last.
 //
 // Elements are counted in the flat order of core/layout.h; a count of -1 means

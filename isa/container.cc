@@ -38,11 +38,10 @@ absl::Status Neff() {
   d.id = "neff";
   d.message =
       "this is a NEFF file, which holds undocumented engine binaries that "
-      "trnemu cannot execute; build the program again through trnemu.torch or "
-      "NKI, see README";
+      "trnemu cannot execute";
   d.remedy =
-      "run the model through trnemu.torch, or the kernel with `python -m "
-      "trnemu.nki`";
+      "build the model with trnemu.torch.compile_program, or the kernel with "
+      "trnemu.ProgramBuilder (README.md), and run that program";
   return ToStatus(std::move(d));
 }
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace trnemu {
 namespace {
@@ -96,7 +97,7 @@ std::string Render(const Diagnostic& d) {
   const std::string who = Who(d);
   if (!who.empty()) absl::StrAppend(&text, "\n  in      ", who);
   for (const auto& [key, value] : d.details) {
-    absl::StrAppend(&text, "\n  ", key, ": ", value);
+    absl::StrAppendFormat(&text, "\n  %-7s %s", key, value);
   }
   for (const std::string& other : d.related) {
     absl::StrAppend(&text, "\n  see     ", other);

@@ -20,6 +20,8 @@ struct CatalogEntry {
   std::string_view example;
   std::string_view fix;
   Severity severity = Severity::kError;
+  // --allow lets it pass, or keeps --strict from making it an error.
+  bool can_be_allowed = false;
 };
 
 // Sorted by id.

@@ -67,15 +67,20 @@ bool LiftByName(const Expansion& e, Call& call) {
 
 bool SameExpansion(const Expansion& e, const Call& call);
 
-absl::Status NoExpansion(const Program& program, const Expansion& e,
-                         const OperationInfo& operation) {
+// Either somebody made the instructions by hand, or the program was built for
+// another generation, where the operation becomes other instructions.
+absl::Status NoExpansion(const Program& program, const Hardware& hardware,
+                         const Expansion& e, const OperationInfo& operation) {
+  const bool other_target = program.target != hardware.target;
   Diagnostic d;
-  d.category = Category::kMalformed;
-  d.id = "malformed.expansion";
+  d.category = other_target ? Category::kIllegal : Category::kMalformed;
+  d.id = other_target ? "program.target" : "malformed.expansion";
   d.message = absl::StrCat(
-      "the instructions from ", e.instructions[0]->order,
-      " on are not what ", std::string(operation.name), " becomes on ",
-      std::string(Name(program.target)));
+      "the instructions from ", e.instructions[0]->order, " on are not what ",
+      std::string(operation.name), " becomes on ", hardware.name,
+      other_target ? absl::StrCat("; the program was built for ",
+                                  std::string(Name(program.target)))
+                   : "");
   d.operation = operation.name;
   d.opcode = Info(e.instructions[0]->opcode).name;
   d.instruction = e.instructions[0]->order;
@@ -215,7 +220,7 @@ absl::Status Lift(const Program& program, const Hardware& hardware,
   // By name, an instruction and its call hold the same; only the others can
   // hold what no call expands to.
   if (!lifted || (operation->lift != nullptr && !SameExpansion(expansion, call)) ) {
-    return NoExpansion(program, expansion, *operation);
+    return NoExpansion(program, hardware, expansion, *operation);
   }
   return absl::OkStatus();
 }

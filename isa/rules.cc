@@ -1,4 +1,5 @@
 // CheckCall: which rules a call breaks, and what is said of it.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -37,7 +38,17 @@ bool CountsFit(const Call& c, const Value& v) {
   return true;
 }
 
-constexpr std::array<OperandRule, 5> kOperandRules = {{
+bool StepsFit(const Call& c, const Value& v) {
+  for (const Dim& d : v.access.active_dims()) {
+    if (d.count > 1 && (d.step < c.hardware->access.min_step ||
+                        d.step > c.hardware->access.max_step)) {
+      return v.access.contiguous();
+    }
+  }
+  return true;
+}
+
+constexpr std::array<OperandRule, 6> kOperandRules = {{
     {{"operand.start_partition",
       "start_p(x) == 0 if P(x) > 64 else start_p(x) in (0, 64) if P(x) > 32 "
       "else start_p(x) in (0, 32, 64, 96)",
@@ -51,10 +62,18 @@ constexpr std::array<OperandRule, 5> kOperandRules = {{
      StartIsLegal},
     {{"operand.count", "0 < n <= 65535 for s, n in free_ap(x)",
       "nki/guides/architecture/trainium_inferentia2_arch.rst:718", nullptr, "",
-      "a dimension of {operand} has more than 65535 elements",
+      "{operand} has the free [step, count] pairs {steps}; a count is at most "
+      "65535",
       "split the dimension in two", Layer::kBackend, Evidence::kDocumented,
       Severity::kError, Category::kIllegal, false},
      CountsFit},
+    {{"operand.step", "-32768 <= s <= 32767 for s, n in free_ap(x)",
+      "nki/guides/architecture/trainium_inferentia2_arch.rst:718", nullptr, "",
+      "{operand} has the free [step, count] pairs {steps}; a step is -32768 to "
+      "32767 elements",
+      "split the access, so that no dimension steps that far", Layer::kBackend,
+      Evidence::kDocumented, Severity::kError, Category::kIllegal, false},
+     StepsFit},
     {{"operand.sbuf_free_size", "F(x) <= 65536 if buf(x) == 'sbuf'",
       "nki/guides/architecture/trainium_inferentia2_arch.rst:336", nullptr, "",
       "{operand} has {F} elements per partition; the limit of the {engine} "
@@ -144,6 +163,15 @@ std::string EnumText(ParameterKind kind, int64_t value) {
   }
 }
 
+std::string StepsText(const Access& access) {
+  std::string text = "[";
+  for (const Dim& d : access.active_dims()) {
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "", "[", d.step, ", ",
+                    d.count, "]");
+  }
+  return text + "]";
+}
+
 std::string ValueText(const ParameterSpec& spec, const Value& v) {
   switch (v.kind) {
     case Value::Kind::kNone:
@@ -158,14 +186,8 @@ std::string ValueText(const ParameterSpec& spec, const Value& v) {
       return v.boolean() ? "True" : "False";
     case Value::Kind::kEnum:
       return EnumText(spec.kind, v.integer);
-    case Value::Kind::kPattern: {
-      std::string text = "[";
-      for (const Dim& d : v.access.active_dims()) {
-        absl::StrAppend(&text, text.size() > 1 ? ", " : "", "[", d.step, ", ",
-                        d.count, "]");
-      }
-      return text + "]";
-    }
+    case Value::Kind::kPattern:
+      return StepsText(v.access);
     case Value::Kind::kInts: {
       std::string text = "(";
       for (int i = 0; i < v.num_ints; ++i) {
@@ -189,6 +211,8 @@ std::string Placeholder(std::string_view key, std::string_view parameter,
   if (key == "operand") return std::string(parameter);
   if (key == "value") return ValueText(c.operation->parameters[index], v);
   if (!v.is_tile()) return ValueText(c.operation->parameters[index], v);
+  if (key == "size") return absl::StrCat(v.access.size());
+  if (key == "steps") return StepsText(v.access);
   if (key == "P") return absl::StrCat(P(v));
   if (key == "F") return absl::StrCat(F(v));
   if (key == "dt") return std::string(Name(Dt(v)));
@@ -236,7 +260,7 @@ void Report(const Rule& rule, const Call& call, std::string_view operand,
   if (call.engine != Engine::kUnknown) d.engine = Name(call.engine);
   d.remedy = rule.remedy;
   d.reference = rule.source;
-  d.details.emplace_back("target ", call.hardware->name);
+  d.details.emplace_back("target", call.hardware->name);
   for (size_t i = 0; i < call.operation->parameters.size(); ++i) {
     if (!call[i].is_tile()) continue;
     const ParameterSpec& spec = call.operation->parameters[i];
@@ -252,7 +276,7 @@ void Report(const Rule& rule, const Call& call, std::string_view operand,
     d.details.emplace_back(std::string(spec.name), text);
   }
   if (rule.layer != Layer::kDevice) {
-    d.details.emplace_back("layer  ", std::string(kLayerNames[static_cast<size_t>(rule.layer)]));
+    d.details.emplace_back("layer", std::string(kLayerNames[static_cast<size_t>(rule.layer)]));
   }
   findings.push_back(std::move(d));
 }
@@ -347,6 +371,7 @@ bool CheckParameterKinds(const Call& call, std::vector<Diagnostic>& findings) {
 void CheckCall(const Call& call, unsigned layers,
                std::vector<Diagnostic>& findings) {
   if (!CheckParameterKinds(call, findings)) return;
+  const size_t before = findings.size();
   if (OnComputeEngine(call)) {
     for (size_t i = 0; i < call.operation->parameters.size(); ++i) {
       const Value& v = call[i];
@@ -359,10 +384,16 @@ void CheckCall(const Call& call, unsigned layers,
       }
     }
   }
+  const bool psum_said =
+      std::any_of(findings.begin() + static_cast<ptrdiff_t>(before),
+                  findings.end(), [](const Diagnostic& d) {
+                    return d.id == "operand.gpsimd_psum";
+                  });
   for (const Rule& rule : call.operation->rules) {
-    if (Wanted(rule, layers) && !rule.holds(call)) {
-      Report(rule, call, rule.operand, "", findings);
-    }
+    if (!Wanted(rule, layers) || rule.holds(call)) continue;
+    // The operations' own rows of the same rule name no operand.
+    if (psum_said && rule.id.ends_with(".gpsimd_psum")) continue;
+    Report(rule, call, rule.operand, "", findings);
   }
 }
 

@@ -23,12 +23,19 @@ class Verifier {
     for (size_t c = 0; c < program_.cores.size(); ++c) {
       for (Engine engine : kSequencers) CheckStream(c, engine);
     }
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) {
+                       return std::pair(a.core, a.instruction) <
+                              std::pair(b.core, b.instruction);
+                     });
     return std::move(findings_);
   }
 
  private:
   void Add(Diagnostic d) {
-    const auto key = std::pair(d.id, d.source.empty() ? d.message : d.source);
+    const auto key = std::pair(
+        absl::StrCat(d.id, " ", d.operand),
+        d.source.empty() ? d.message : d.source);
     const auto [it, inserted] = seen_.emplace(key, findings_.size());
     if (!inserted) {
       ++findings_[it->second].count;
@@ -46,7 +53,7 @@ class Verifier {
     d.category = category;
     d.id = std::move(id);
     d.message = std::move(message);
-    d.details.emplace_back("target ", hardware_.name);
+    d.details.emplace_back("target", hardware_.name);
     return d;
   }
 
@@ -82,6 +89,9 @@ void Verifier::CheckCores() {
 }
 
 void Verifier::CheckTensors() {
+  // The cores of a logical core share their HBM.
+  const int64_t limit = hardware_.memory.hbm_bytes_per_core *
+                        static_cast<int64_t>(program_.cores.size());
   int64_t hbm = 0;
   for (const Tensor& t : program_.tensors) {
     if (t.on_chip()) {
@@ -90,13 +100,13 @@ void Verifier::CheckTensors() {
     }
     const int64_t bytes = t.nbytes();
     hbm = bytes > INT64_MAX - hbm ? INT64_MAX : hbm + bytes;
-    if (hbm <= hardware_.memory.hbm_bytes_per_core) continue;
+    if (hbm <= limit) continue;
     Diagnostic d = Finding(
         Category::kCapacity, "capacity.hbm",
         absl::StrCat("tensor ", t.name, " of ", bytes, " bytes brings the "
-                     "program to ", hbm, " bytes of HBM; a core of ",
-                     hardware_.name, " has ",
-                     hardware_.memory.hbm_bytes_per_core));
+                     "program to ", hbm, " bytes of HBM; ",
+                     program_.cores.size(), " core(s) of ", hardware_.name,
+                     " have ", limit));
     d.source = program_.DescribeSource(t.source);
     d.remedy = "split the tensor, or spread the program over more cores";
     Add(std::move(d));

@@ -15,6 +15,7 @@ namespace trnemu {
 namespace {
 
 constexpr int64_t kAlignment = 64;
+static_assert(kAlignment % WrittenBits::kWordBits == 0);
 constexpr uintptr_t kPage = 4096;
 
 int64_t Aligned(int64_t bytes) {
@@ -73,7 +74,7 @@ HbmBlock& HbmBlock::operator=(HbmBlock&& other) noexcept {
   if (owner_) owner_->Free(address_, size_);
   owner_ = std::move(other.owner_);
   data_ = std::exchange(other.data_, nullptr);
-  shadow_ = std::exchange(other.shadow_, nullptr);
+  shadow_ = std::exchange(other.shadow_, WrittenBits());
   address_ = std::exchange(other.address_, 0);
   size_ = std::exchange(other.size_, 0);
   return *this;
@@ -83,21 +84,27 @@ HbmBlock::~HbmBlock() {
   if (owner_) owner_->Free(address_, size_);
 }
 
+void HbmBlock::ClearShadow() {
+  if (owner_) owner_->ClearShadow(address_, size_);
+}
+
 absl::StatusOr<std::shared_ptr<Hbm>> Hbm::Create(int64_t bytes) {
   std::shared_ptr<Hbm> hbm(new Hbm());
   hbm->size_ = std::max<int64_t>(bytes, kAlignment) / kAlignment * kAlignment;
   hbm->base_ = static_cast<std::byte*>(Reserve(hbm->size_));
   if (hbm->base_ != nullptr) {
-    hbm->shadow_ = static_cast<uint8_t*>(Reserve(hbm->size_));
+    hbm->shadow_ = static_cast<uint64_t*>(Reserve(hbm->size_ / 8));
   }
-  if (hbm->shadow_ == nullptr) return CannotReserve(2 * hbm->size_);
+  if (hbm->shadow_ == nullptr) {
+    return CannotReserve(hbm->size_ + hbm->size_ / 8);
+  }
   return hbm;
 }
 
 Hbm::~Hbm() {
   const size_t bytes = static_cast<size_t>(size_);
   if (base_ != nullptr) munmap(base_, bytes);
-  if (shadow_ != nullptr) munmap(shadow_, bytes);
+  if (shadow_ != nullptr) munmap(shadow_, bytes / 8);
 }
 
 absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes) {
@@ -129,17 +136,28 @@ absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes) {
   HbmBlock block;
   block.owner_ = shared_from_this();
   block.data_ = base_ + address;
-  block.shadow_ = shadow_ + address;
+  block.shadow_ = WrittenBits(shadow_, address);
   block.address_ = address;
   block.size_ = bytes;
   return block;
+}
+
+// The shadow of a large block goes back to the host: writing zeros would make
+// it take up memory that nothing has marked. A small one is marked again soon.
+void Hbm::ClearShadow(int64_t address, int64_t bytes) {
+  constexpr int64_t kLarge = 8 << 20;
+  if (bytes < kLarge) {
+    WrittenBits(shadow_, address).Clear(0, bytes);
+  } else {
+    Release(shadow_ + address / WrittenBits::kWordBits, Aligned(bytes) / 8);
+  }
 }
 
 // What is free is zero, data and shadow.
 void Hbm::Free(int64_t address, int64_t bytes) {
   const int64_t length = Aligned(bytes);
   Release(base_ + address, length);
-  Release(shadow_ + address, length);
+  Release(shadow_ + address / WrittenBits::kWordBits, length / 8);
   blocks_.erase(address);
   used_ -= length;
 }

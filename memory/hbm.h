@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "memory/written_bits.h"
 
 namespace trnemu {
 
@@ -22,7 +23,9 @@ class HbmBlock {
   HbmBlock& operator=(HbmBlock&& other) noexcept;
   ~HbmBlock();
   std::byte* data() const { return data_; }
-  uint8_t* shadow() const { return shadow_; }  // one byte per byte
+  // Which of its bytes have been written.
+  WrittenBits shadow() const { return shadow_; }
+  void ClearShadow();
   int64_t size() const { return size_; }
   int64_t address() const { return address_; }
 
@@ -30,7 +33,7 @@ class HbmBlock {
   friend class Hbm;
   std::shared_ptr<Hbm> owner_;
   std::byte* data_ = nullptr;
-  uint8_t* shadow_ = nullptr;
+  WrittenBits shadow_;
   int64_t address_ = 0;
   int64_t size_ = 0;
 };
@@ -50,8 +53,10 @@ class Hbm : public std::enable_shared_from_this<Hbm> {
   friend class HbmBlock;
   Hbm() = default;
   void Free(int64_t address, int64_t bytes);
+  void ClearShadow(int64_t address, int64_t bytes);
   std::byte* base_ = nullptr;
-  uint8_t* shadow_ = nullptr;
+  // One bit a byte of memory; blocks are aligned to a word of it.
+  uint64_t* shadow_ = nullptr;
   int64_t size_ = 0;
   int64_t used_ = 0;
   std::map<int64_t, int64_t> blocks_;  // address -> bytes, allocated

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
 #include <new>
 
 namespace trnemu {
@@ -30,21 +31,18 @@ void* Reserve(size_t bytes) {
 OnChipMemory::OnChipMemory(int64_t partition_bytes)
     : partition_bytes_(partition_bytes),
       stride_(PaddedStride(partition_bytes)) {
-  // One mapping for both, so that a failure leaves nothing behind.
-  const size_t bytes = static_cast<size_t>(stride_) * kPartitions;
-  base_ = static_cast<std::byte*>(Reserve(2 * bytes));
-  shadow_ = reinterpret_cast<uint8_t*>(base_ + bytes);
+  // One mapping for both, so that a failure leaves nothing behind. 128 lines
+  // are whole pages, so the shadow starts at one.
+  base_ = static_cast<std::byte*>(Reserve(bytes() + shadow_size()));
+  shadow_ = WrittenBits(reinterpret_cast<uint64_t*>(shadow_bytes()));
 }
 
-OnChipMemory::~OnChipMemory() {
-  munmap(base_, 2 * static_cast<size_t>(stride_) * kPartitions);
-}
+OnChipMemory::~OnChipMemory() { munmap(base_, bytes() + shadow_size()); }
 
 void OnChipMemory::ClearShadow() {
   // The kernel replaces the pages by zero ones; cheaper than writing zeros.
-  const size_t bytes = static_cast<size_t>(stride_) * kPartitions;
-  if (madvise(shadow_, bytes, MADV_DONTNEED) != 0) {
-    for (size_t i = 0; i < bytes; ++i) shadow_[i] = 0;
+  if (madvise(shadow_bytes(), shadow_size(), MADV_DONTNEED) != 0) {
+    std::memset(shadow_bytes(), 0, shadow_size());
   }
 }
 

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "memory/written_bits.h"
+
 namespace trnemu {
 
 inline constexpr int kPartitions = 128;
@@ -27,18 +29,22 @@ class OnChipMemory {
   std::byte* at(int64_t partition, int64_t byte) {
     return base_ + partition * stride_ + byte;
   }
-  // One shadow byte per byte: not 0 once written in this run.
-  uint8_t* shadow_at(int64_t partition, int64_t byte) {
-    return shadow_ + partition * stride_ + byte;
+  // The bit of the same byte: set once written in this run.
+  WrittenBits shadow_at(int64_t partition, int64_t byte) {
+    return shadow_ + (partition * stride_ + byte);
   }
   // Forgets what was written; contents stay (they are arbitrary anyway).
   void ClearShadow();
 
  private:
+  size_t bytes() const { return static_cast<size_t>(stride_) * kPartitions; }
+  std::byte* shadow_bytes() { return base_ + bytes(); }
+  size_t shadow_size() const { return bytes() / 8; }
+
   int64_t partition_bytes_;
   ptrdiff_t stride_;
   std::byte* base_ = nullptr;
-  uint8_t* shadow_ = nullptr;
+  WrittenBits shadow_;
 };
 
 // Who wrote an element of PSUM last since its PsumReset.

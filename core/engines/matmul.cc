@@ -349,30 +349,28 @@ void MultiplyInto(const Tile& dst, const Tile& moving, int64_t pass,
 
 // ---- transpose mode ----
 
-absl::Status NotOneHot(int64_t column) {
+void WarnOfMoving(std::string message, CoreState& state) {
   Diagnostic d;
   d.category = Category::kUnspecified;
   d.id = "nc_matmul.transpose_moving";
   d.operand = "moving";
-  d.message =
-      absl::StrCat("is_transpose needs an identity as moving, and its column ",
-                   column, " does not hold a single 1");
-  d.details = {{"column", absl::StrCat(column)}};
+  d.message = std::move(message);
   d.remedy = "pass an identity, or leave is_transpose out";
-  d.reference = "nki/api/nki/isa/__init__.py:543";
-  return ToStatus(std::move(d));
+  d.reference = "spec/isa.json nc_matmul, undefined_behaviour";
+  Warn(state, std::move(d));
 }
 
-// rows[n] = the row of the loaded tile that column n of `moving` selects.
-absl::Status SelectedRows(const Tile& moving, uint32_t* rows,
-                          CoreState& state) {
-  const Matrix matrix = FloatMatrix(moving, 0, state);
-  bool identity = true;
-  for (int64_t n = 0; n < moving.free_size; ++n) {
+// rows[n] = the row of the loaded tile that column n of `moving` selects; false
+// if a column does not hold a single 1. Anything but an identity is undefined
+// on the device, and reported.
+bool SelectedRows(const Matrix& moving, const Tile& tile, uint32_t* rows,
+                  CoreState& state) {
+  bool identity = tile.free_size == tile.partitions;
+  for (int64_t n = 0; n < tile.free_size; ++n) {
     int64_t selected = -1;
     int64_t others = 0;
-    for (int64_t k = 0; k < moving.partitions; ++k) {
-      const float value = matrix.values[static_cast<size_t>(k) * matrix.stride +
+    for (int64_t k = 0; k < tile.partitions; ++k) {
+      const float value = moving.values[static_cast<size_t>(k) * moving.stride +
                                         static_cast<size_t>(n)];
       if (value == 1 && selected < 0) {
         selected = k;
@@ -380,21 +378,22 @@ absl::Status SelectedRows(const Tile& moving, uint32_t* rows,
         ++others;
       }
     }
-    if (selected < 0 || others > 0) return NotOneHot(n);
+    if (selected < 0 || others > 0) {
+      WarnOfMoving(absl::StrCat("is_transpose needs an identity as moving, and "
+                                "its column ", n, " does not hold a single 1; "
+                                "the product was computed"),
+                   state);
+      return false;
+    }
     rows[n] = static_cast<uint32_t>(selected);
     identity = identity && selected == n;
   }
   if (!identity) {
-    Diagnostic d;
-    d.category = Category::kUnspecified;
-    d.id = "nc_matmul.transpose_moving";
-    d.operand = "moving";
-    d.message =
-        "is_transpose has a permutation as moving, not an identity; its "
-        "result was taken as the permuted transpose";
-    Warn(state, std::move(d));
+    WarnOfMoving("is_transpose has a moving tile that selects columns but is "
+                 "no identity; the selection was moved",
+                 state);
   }
-  return absl::OkStatus();
+  return true;
 }
 
 // Bits move as they are, 8-bit ones zero-extended
@@ -418,12 +417,37 @@ void StoreTransposedRow(RowWriter& writer, const Tile& dst, int64_t partition,
   writer.Write(partition, values);
 }
 
-absl::Status TransposeInto(const Tile& dst, const Tile& moving,
-                           CoreState& state) {
+// What a matmul would give, for a moving tile that is no selection [assumed].
+void MultiplyBits(const Tile& dst, const Matrix& moving, CoreState& state) {
+  const size_t rows = static_cast<size_t>(state.stationary_rows);
+  const size_t columns = static_cast<size_t>(state.stationary_columns);
+  const Dtype from = state.stationary_dtype;
+  const ptrdiff_t step = static_cast<ptrdiff_t>(SizeOf(from));
+  float* const values = MatrixBuffer(state, 2, state.stationary_rows *
+                                                   state.stationary_columns);
+  float* const packed = RowBuffer(state, 0, state.stationary_columns);
+  std::byte* const bytes = reinterpret_cast<std::byte*>(packed);
+  for (size_t k = 0; k < rows; ++k) {
+    StoreBits(from, state.stationary_bits.data() + k * columns, columns, bytes,
+              step);
+    WidenRow(from, bytes, step, columns, state.numerics, values + k * columns);
+  }
+  state.stationary.Load(values, columns, rows, columns);
+  const size_t n = static_cast<size_t>(dst.free_size);
+  float* const sums = MatrixBuffer(state, 1, dst.partitions * dst.free_size);
+  MultiplyMoving(state.stationary, moving.values, moving.stride, n,
+                 MatmulRule::kChain, sums, n, PsumWrite::kOverwrite);
+  Store(dst, Meet::kOverwrite, sums, state);
+}
+
+void TransposeInto(const Tile& dst, const Tile& tile, CoreState& state) {
+  const Matrix moving = FloatMatrix(tile, 0, state);
   uint32_t* const rows = BitsBuffer(state, 0, dst.free_size);
+  if (!SelectedRows(moving, tile, rows, state)) {
+    MultiplyBits(dst, moving, state);
+    return;
+  }
   uint32_t* const row = BitsBuffer(state, 1, dst.free_size);
-  absl::Status status = SelectedRows(moving, rows, state);
-  if (!status.ok()) return status;
   RowWriter writer(dst, "dst", state);
   for (uint32_t m = 0; m < dst.partitions; ++m) {
     for (int64_t n = 0; n < dst.free_size; ++n) {
@@ -432,7 +456,6 @@ absl::Status TransposeInto(const Tile& dst, const Tile& moving,
     }
     StoreTransposedRow(writer, dst, m, row, state);
   }
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -472,8 +495,7 @@ absl::Status ExecuteMultiplyMoving(const ExecuteArgs& args, CoreState& state) {
   if (!status.ok()) return status;
   unsigned writers = 0;
   if (transpose) {
-    status = TransposeInto(dst, moving, state);
-    if (!status.ok()) return status;
+    TransposeInto(dst, moving, state);
   } else {
     if (accumulate != Accumulate::kFalse) writers = PsumWriters(dst);
     absl::StatusOr<Meet> meet = MeetOf(accumulate, writers, dst, state);

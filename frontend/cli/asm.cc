@@ -44,12 +44,13 @@ int Assemble(const AsmArgs& args) {
 }  // namespace
 
 void AddAsm(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
-      "asm", "Make a program file of the text form");
+  CLI::App* sub =
+      app.add_subcommand("asm", "Make a program file of the text form");
   auto args = std::make_shared<AsmArgs>();
   sub->add_option("IN", args->in, "Text form (.txt)")->required();
   sub->add_option("-o,--output", args->out, "Program file to write (.trn)")
-      ->type_name("OUT")->required();
+      ->type_name("OUT")
+      ->required();
   sub->add_flag("--json", args->json, "Print one JSON object");
   sub->footer(
       "Lossless: trnemu disasm gives the same text again.\n"
@@ -57,9 +58,8 @@ void AddAsm(CLI::App& app, Action& action) {
       "Examples:\n"
       "  trnemu asm k.txt -o k.trn\n"
       "  trnemu disasm k.trn -o k.txt && trnemu asm k.txt -o again.trn");
-  sub->callback([args, &action] {
-    action = [args] { return Assemble(*args); };
-  });
+  sub->callback(
+      [args, &action] { action = [args] { return Assemble(*args); }; });
 }
 
 }  // namespace trnemu::cli

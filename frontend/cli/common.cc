@@ -136,14 +136,14 @@ absl::StatusOr<std::shared_ptr<const Hardware>> HardwareOf(
   if (!text.ok()) return text.status();
   absl::StatusOr<Hardware> loaded = LoadHardware(*text);
   if (!loaded.ok()) {
-    return ToStatus(
-        InputError("hardware", Cat(file, ": ", loaded.status().message()),
-                   "start from a file of isa/hardware/"));
+    return ToStatus(InputError("hardware",
+                               Cat(file, ": ", loaded.status().message()),
+                               "start from a file of isa/hardware/"));
   }
   if (loaded->target != target) {
-    return ToStatus(InputError(
-        "hardware", Cat(file, " describes ", Name(loaded->target),
-                        ", but the target is ", Name(target))));
+    return ToStatus(
+        InputError("hardware", Cat(file, " describes ", Name(loaded->target),
+                                   ", but the target is ", Name(target))));
   }
   return std::make_shared<const Hardware>(*std::move(loaded));
 }
@@ -152,8 +152,7 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   const absl::StatusOr<MappedFile> file = MappedFile::Open(path);
   if (!file.ok()) return file.status();
   const auto bytes = file->bytes();
-  return std::string(reinterpret_cast<const char*>(bytes.data()),
-                     bytes.size());
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 std::string Count(int64_t n, std::string_view noun) {

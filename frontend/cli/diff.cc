@@ -122,9 +122,7 @@ void AddDiff(CLI::App& app, Action& action) {
       "  trnemu run k.trn --input x=x.npy --log a.log\n"
       "  trnemu run k.trn --input x=x.npy --log b.log --schedule 3\n"
       "  trnemu diff a.log b.log");
-  sub->callback([args, &action] {
-    action = [args] { return Diff(*args); };
-  });
+  sub->callback([args, &action] { action = [args] { return Diff(*args); }; });
 }
 
 }  // namespace trnemu::cli

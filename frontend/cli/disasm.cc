@@ -49,8 +49,7 @@ int Disassemble(const DisasmArgs& args) {
 }  // namespace
 
 void AddDisasm(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
-      "disasm", "Print a program file as text");
+  CLI::App* sub = app.add_subcommand("disasm", "Print a program file as text");
   auto args = std::make_shared<DisasmArgs>();
   sub->add_option("PROGRAM", args->in, "Program file (.trn)")->required();
   sub->add_option("-o,--output", args->out,
@@ -63,9 +62,8 @@ void AddDisasm(CLI::App& app, Action& action) {
       "Examples:\n"
       "  trnemu disasm k.trn | less\n"
       "  trnemu disasm k.trn -o k.txt");
-  sub->callback([args, &action] {
-    action = [args] { return Disassemble(*args); };
-  });
+  sub->callback(
+      [args, &action] { action = [args] { return Disassemble(*args); }; });
 }
 
 }  // namespace trnemu::cli

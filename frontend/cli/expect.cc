@@ -91,8 +91,8 @@ Comparison Compare(const HostArray& got, const NamedArray& want, double rtol,
     const double error = Same(a, b) ? 0 : std::fabs(a - b);
     if (std::isfinite(error)) {
       c.max_abs_error = std::max(c.max_abs_error, error);
-      if (b != 0) c.max_rel_error = std::max(c.max_rel_error,
-                                             error / std::fabs(b));
+      if (b != 0)
+        c.max_rel_error = std::max(c.max_rel_error, error / std::fabs(b));
     }
     if (excess <= worst) continue;
     worst = excess;
@@ -111,7 +111,8 @@ std::string Describe(const Comparison& c) {
       c.max_rel_error, c.rtol, c.atol);
   if (c.ok()) return text;
   absl::StrAppendFormat(
-      &text, "\n  %d of %d elements differ; the worst is %s: got %.9g, want "
+      &text,
+      "\n  %d of %d elements differ; the worst is %s: got %.9g, want "
       "%.9g",
       c.mismatches, c.elements, DescribeShape(c.worst_index), c.worst_got,
       c.worst_want);

@@ -50,10 +50,11 @@ int ExplainOne(const ExplainArgs& args) {
 }  // namespace
 
 void AddExplain(CLI::App& app, Action& action) {
-  CLI::App* sub = app.add_subcommand(
-      "explain", "What a diagnostic means, and its fix");
+  CLI::App* sub =
+      app.add_subcommand("explain", "What a diagnostic means, and its fix");
   auto args = std::make_shared<ExplainArgs>();
-  sub->add_option("ID", args->id, "As in \"error: illegal [ID]\"; without it "
+  sub->add_option("ID", args->id,
+                  "As in \"error: illegal [ID]\"; without it "
                   "all ids are listed");
   sub->add_flag("--json", args->json, "Print one JSON object");
   sub->footer(
@@ -61,9 +62,8 @@ void AddExplain(CLI::App& app, Action& action) {
       "  trnemu explain memory.read_unwritten\n"
       "  trnemu explain tensor_tensor.both_in_psum\n"
       "  trnemu explain                          all ids");
-  sub->callback([args, &action] {
-    action = [args] { return ExplainOne(*args); };
-  });
+  sub->callback(
+      [args, &action] { action = [args] { return ExplainOne(*args); }; });
 }
 
 }  // namespace trnemu::cli

@@ -52,9 +52,8 @@ constexpr Section kSections[] = {
 int Info(const InfoArgs& args) {
   if (!args.markdown.empty()) return ShowMarkdown(args);
   if (!args.program.empty()) return ShowProgram(args);
-  const auto target =
-      ParseTarget(args.target.empty() ? std::string(Name(kDefaultTarget))
-                                      : args.target);
+  const auto target = ParseTarget(
+      args.target.empty() ? std::string(Name(kDefaultTarget)) : args.target);
   if (!target.ok()) return Fail("info", args.json, target.status());
   const auto hardware = HardwareOf(*target, args.hardware);
   if (!hardware.ok()) return Fail("info", args.json, hardware.status());
@@ -84,29 +83,28 @@ void AddInfo(CLI::App& app, Action& action) {
   auto args = std::make_shared<InfoArgs>();
   sub->add_option("PROGRAM", args->program,
                   "Program file to describe, instead of the tables");
-  sub->add_option("--target", args->target,
-                  "trn1, trn2 (default) or trn3")->type_name("TARGET");
+  sub->add_option("--target", args->target, "trn1, trn2 (default) or trn3")
+      ->type_name("TARGET");
   sub->add_option("--hardware", args->hardware,
                   "Hardware description that replaces the built-in one")
       ->type_name("FILE");
   sub->add_option("--only", args->only,
                   "One table: constants, operations, opcodes or numerics")
       ->type_name("TABLE")
-      ->check(CLI::IsMember(
-          {"constants", "operations", "opcodes", "numerics"}));
+      ->check(
+          CLI::IsMember({"constants", "operations", "opcodes", "numerics"}));
   sub->add_flag("--json", args->json, "Print one JSON object");
   // For scripts/gen_docs.
   sub->add_option("--markdown", args->markdown)
-      ->check(CLI::IsMember({"diagnostics", "operations"}))->group("");
+      ->check(CLI::IsMember({"diagnostics", "operations"}))
+      ->group("");
   sub->footer(
       "Examples:\n"
       "  trnemu info --target trn1 --only constants\n"
       "  trnemu info --only operations       what is there, what is missing\n"
       "  trnemu info --only numerics         keys of run --numerics\n"
       "  trnemu info k.trn                   tensors and instruction counts");
-  sub->callback([args, &action] {
-    action = [args] { return Info(*args); };
-  });
+  sub->callback([args, &action] { action = [args] { return Info(*args); }; });
 }
 
 }  // namespace trnemu::cli

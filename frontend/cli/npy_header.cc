@@ -191,10 +191,11 @@ absl::Status WrongMagic(Bytes file, const std::string& path) {
   }
   if (file.size() < kMagic.size() &&
       StartsWith(file, kMagic.substr(0, file.size()))) {
-    return Problem("truncated", path,
-                   absl::StrCat("the file is truncated: it ends after ",
-                                file.size(), " bytes, inside its magic "
-                                "number"));
+    return Problem(
+        "truncated", path,
+        absl::StrCat("the file is truncated: it ends after ", file.size(),
+                     " bytes, inside its magic "
+                     "number"));
   }
   return Problem("not_npy", path,
                  "this is not a .npy file: it does not start with \"\\x93NUMPY"
@@ -238,14 +239,14 @@ absl::StatusOr<std::string_view> FindDict(Bytes file, const std::string& path,
                                 " bytes, more than any array needs"));
   }
   if (length > file.size() - start) {
-    return Problem("truncated", path,
-                   absl::StrCat("the file is truncated: its header needs ",
-                                length, " bytes, and ", file.size() - start,
-                                " are left"));
+    return Problem(
+        "truncated", path,
+        absl::StrCat("the file is truncated: its header needs ", length,
+                     " bytes, and ", file.size() - start, " are left"));
   }
   header.data_offset = start + length;
-  return std::string_view(
-      reinterpret_cast<const char*>(file.data()) + start, length);
+  return std::string_view(reinterpret_cast<const char*>(file.data()) + start,
+                          length);
 }
 
 absl::Status CheckLength(Bytes file, const std::string& path, Header& header) {
@@ -286,9 +287,9 @@ absl::StatusOr<Header> ParseHeader(Bytes file, const std::string& path) {
   }
   const auto type = ParseDescr(header.descr);
   if (!type) {
-    return Problem("dtype", path,
-                   absl::StrCat("its dtype \"", header.descr,
-                                "\" is not one of NumPy's"));
+    return Problem(
+        "dtype", path,
+        absl::StrCat("its dtype \"", header.descr, "\" is not one of NumPy's"));
   }
   if (type->kind == 'O') {
     return Problem("dtype", path,

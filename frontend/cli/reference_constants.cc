@@ -139,7 +139,8 @@ std::string ProgramText(const Program& p, const std::string& path) {
       Grouped(counts.hbm_bytes), " bytes, of them constants ",
       Grouped(counts.constant_bytes), "\n\n", tensors.Text());
   if (tiles > kMaxTiles) {
-    text += Cat("... and ", tiles - kMaxTiles, " more tiles (--json has all)\n");
+    text +=
+        Cat("... and ", tiles - kMaxTiles, " more tiles (--json has all)\n");
   }
   text += Cat("\n", CountTable("engine", counts.engines).Text(), "\n",
               CountTable("opcode", counts.opcodes).Text());
@@ -165,8 +166,7 @@ Json ProgramJson(const Program& p, const std::string& path) {
   for (const Tensor& t : p.tensors) {
     Json tensor;
     tensor["name"] = t.name;
-    tensor["kind"] =
-        std::string(kTensorKindNames[static_cast<size_t>(t.kind)]);
+    tensor["kind"] = std::string(kTensorKindNames[static_cast<size_t>(t.kind)]);
     tensor["dtype"] = std::string(Name(t.dtype));
     tensor["shape"] = t.shape;
     tensor["bytes"] = t.nbytes();

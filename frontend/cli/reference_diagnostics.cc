@@ -13,20 +13,10 @@ std::string_view SeverityName(Severity severity) {
   return severity == Severity::kWarning ? "warning" : "error";
 }
 
-// What --allow cannot lift: see IsAllowed; and what no run survives.
-bool CanBeAllowed(std::string_view id, Category category) {
-  switch (category) {
-    case Category::kInput:
-    case Category::kDeadlock:
-    case Category::kUnsupported:
-    case Category::kLimit:
-      return false;
-    default:
-      break;
-  }
+bool CanBeAllowed(const Rule& rule) {
   Diagnostic d;
-  d.id = id;
-  d.category = category;
+  d.id = rule.id;
+  d.category = rule.category;
   return IsAllowed(d, {&d.id, 1});
 }
 
@@ -45,8 +35,8 @@ std::string Readable(std::string_view message) {
     if (colon == inside.npos) {
       out += Cat("<", inside, ">");
     } else {
-      out += Cat("<", inside.substr(0, colon), " of ",
-                 inside.substr(colon + 1), ">");
+      out += Cat("<", inside.substr(0, colon), " of ", inside.substr(colon + 1),
+                 ">");
     }
     at = close;
   }
@@ -71,7 +61,7 @@ Description DescribeRule(const Rule& rule) {
           : !d.rule.empty()    ? "Change the operands so that the rule holds."
                                : "Give what the message says is expected.";
   d.reference = rule.source;
-  d.can_be_allowed = CanBeAllowed(rule.id, rule.category);
+  d.can_be_allowed = CanBeAllowed(rule);
   return d;
 }
 
@@ -83,7 +73,7 @@ Description DescribeEntry(const CatalogEntry& entry) {
   d.cause = entry.cause;
   d.example = entry.example;
   d.fix = entry.fix;
-  d.can_be_allowed = CanBeAllowed(entry.id, entry.category);
+  d.can_be_allowed = entry.can_be_allowed;
   return d;
 }
 
@@ -126,8 +116,7 @@ std::optional<Description> Describe(std::string_view id) {
 }
 
 std::string Text(const Description& d) {
-  std::string text =
-      Cat(d.id, " (", d.category, ", ", d.severity, ")\n\n");
+  std::string text = Cat(d.id, " (", d.category, ", ", d.severity, ")\n\n");
   AddLine(text, "rule", d.rule);
   AddLine(text, d.layer.empty() ? "cause" : "says", d.cause);
   AddLine(text, "example", d.example);
@@ -135,9 +124,9 @@ std::string Text(const Description& d) {
   AddLine(text, "layer", d.layer);
   AddLine(text, "evidence", d.evidence);
   AddLine(text, "source", d.reference);
-  AddLine(text, "allow", d.can_be_allowed
-                             ? Cat("--allow ", d.id, " lets it pass")
-                             : "cannot be allowed");
+  AddLine(text, "allow",
+          d.can_be_allowed ? Cat("--allow ", d.id, " lets it pass")
+                           : "cannot be allowed");
   return text;
 }
 

@@ -9,21 +9,58 @@ namespace trnemu::cli {
 namespace {
 
 // nki.isa of SDK 2.32 (spec/isa.json): what coverage is counted against.
-constexpr std::string_view kNkiNames[] = {
-    "nc_matmul", "nc_matmul_mx", "nc_transpose", "activation",
-    "activation_reduce", "activate2", "tensor_reduce",
-    "tensor_partition_reduce", "tensor_tensor", "tensor_tensor_scan",
-    "scalar_tensor_tensor", "tensor_scalar", "tensor_scalar_reduce",
-    "tensor_scalar_cumulative", "tensor_copy", "tensor_copy_predicated",
-    "exponential", "reciprocal", "quantize_mx", "iota", "dropout",
-    "affine_select", "range_select", "select_reduce", "sequence_bounds",
-    "memset", "bn_stats", "bn_aggr", "local_gather", "nc_n_gather", "dma_copy",
-    "dma_transpose", "dma_compute", "max8", "nc_find_index8",
-    "nc_match_replace8", "nc_stream_shuffle", "register_alloc",
-    "register_load", "register_move", "register_store", "core_barrier",
-    "sendrecv", "rng", "rand2", "rand_set_state", "rand_get_state",
-    "set_rng_seed", "nonzero_with_count", "topk", "get_nc_version",
-    "get_nc_sub_version"};
+constexpr std::string_view kNkiNames[] = {"nc_matmul",
+                                          "nc_matmul_mx",
+                                          "nc_transpose",
+                                          "activation",
+                                          "activation_reduce",
+                                          "activate2",
+                                          "tensor_reduce",
+                                          "tensor_partition_reduce",
+                                          "tensor_tensor",
+                                          "tensor_tensor_scan",
+                                          "scalar_tensor_tensor",
+                                          "tensor_scalar",
+                                          "tensor_scalar_reduce",
+                                          "tensor_scalar_cumulative",
+                                          "tensor_copy",
+                                          "tensor_copy_predicated",
+                                          "exponential",
+                                          "reciprocal",
+                                          "quantize_mx",
+                                          "iota",
+                                          "dropout",
+                                          "affine_select",
+                                          "range_select",
+                                          "select_reduce",
+                                          "sequence_bounds",
+                                          "memset",
+                                          "bn_stats",
+                                          "bn_aggr",
+                                          "local_gather",
+                                          "nc_n_gather",
+                                          "dma_copy",
+                                          "dma_transpose",
+                                          "dma_compute",
+                                          "max8",
+                                          "nc_find_index8",
+                                          "nc_match_replace8",
+                                          "nc_stream_shuffle",
+                                          "register_alloc",
+                                          "register_load",
+                                          "register_move",
+                                          "register_store",
+                                          "core_barrier",
+                                          "sendrecv",
+                                          "rng",
+                                          "rand2",
+                                          "rand_set_state",
+                                          "rand_get_state",
+                                          "set_rng_seed",
+                                          "nonzero_with_count",
+                                          "topk",
+                                          "get_nc_version",
+                                          "get_nc_sub_version"};
 
 // Operations that are not one opcode of their own name.
 struct Expands {
@@ -131,8 +168,8 @@ std::string DtypesOf(const ParameterSpec& spec) {
 std::string OperationPage(const OperationInfo& o) {
   std::string text = Cat("## `", o.name, "`\n\n```\n", Signature(o),
                          "\n```\n\n", o.summary, " ", o.semantics, "\n\n");
-  text += Cat("Opcodes: ", Joined(OpcodesOf(o)), ". Source: ", o.source,
-              ".\n\n");
+  text +=
+      Cat("Opcodes: ", Joined(OpcodesOf(o)), ". Source: ", o.source, ".\n\n");
   if (!o.parameters.empty()) {
     Table parameters({"parameter", "takes", "default", "memory", "dtypes", ""});
     for (const ParameterSpec& p : o.parameters) {
@@ -258,14 +295,16 @@ std::string OperationsMarkdown() {
   const Coverage c = CoverageOfNki();
   std::string text =
       "# Operations\n\n"
-      "<!-- Generated by scripts/gen_docs from the tables; do not edit. -->\n\n";
-  text += Cat("The operations of nki.isa that programs are built of, with the "
-              "rules that are asked of every use (", "`trnemu explain RULE` "
-              "says more), and the opcodes they become. ",
-              c.implemented.size(), " of the ", std::size(kNkiNames),
-              " names of nki.isa (SDK 2.32) are here; of trnemu's own are ",
-              Joined(c.own), ". Not in this version: ", Joined(c.missing),
-              ".\n\n");
+      "<!-- Generated by scripts/gen_docs from the tables; do not edit. "
+      "-->\n\n";
+  text +=
+      Cat("The operations of nki.isa that programs are built of, with the "
+          "rules that are asked of every use (",
+          "`trnemu explain RULE` "
+          "says more), and the opcodes they become. ",
+          c.implemented.size(), " of the ", std::size(kNkiNames),
+          " names of nki.isa (SDK 2.32) are here; of trnemu's own are ",
+          Joined(c.own), ". Not in this version: ", Joined(c.missing), ".\n\n");
   for (const OperationInfo* o : Operations()) text += OperationPage(*o);
   text += "## Opcodes\n\n";
   Table table({"opcode", "engines", "operands", "attributes", ""});

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "core/device.h"
 #include "frontend/cli/common.h"
@@ -63,8 +64,8 @@ class LogFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   absl::Status Unwritable() const {
-    return ToStatus(InputError("unwritable", Cat("cannot write the log ",
-                                                 path_)));
+    return ToStatus(
+        InputError("unwritable", Cat("cannot write the log ", path_)));
   }
   std::string path_;
   std::unique_ptr<std::FILE, Closer> file_;
@@ -99,6 +100,7 @@ class RunVerb {
     return Fail("run", args_.json, status);
   }
   int FailLoad(const absl::Status& status);
+  int Interrupted(const absl::Status& status);
   void AddZeros();
 
   const RunArgs& args_;
@@ -110,6 +112,7 @@ class RunVerb {
   std::vector<NamedArray> inputs_, expected_;
   // Stand-ins for inputs that --values off does not need.
   std::vector<std::pair<const Tensor*, std::vector<std::byte>>> zeros_;
+  std::optional<InterruptScope> interrupt_scope_;
   OutputFiles outputs_;
   LogFile log_;
   RunResult result_;
@@ -183,6 +186,8 @@ void RunVerb::AddZeros() {
 }
 
 int RunVerb::OpenFiles() {
+  // From here on there are temporary files to remove.
+  interrupt_scope_.emplace();
   absl::Status status;
   if (!args_.output_dir.empty()) {
     status = outputs_.Open(args_.output_dir, OutputsOf(*program_));
@@ -199,20 +204,29 @@ int RunVerb::Execute() {
   for (const auto& [tensor, bytes] : zeros_) {
     inputs[tensor->name] = {tensor->dtype, true, tensor->shape, bytes};
   }
-  progress_.Say(Cat("running ", args_.program, " on ",
-                    device_->hardware().name));
-  const InterruptScope scope;
+  progress_.Say(
+      Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = [] { return interrupted.load(); };
   absl::StatusOr<RunResult> result = executable_->Run(inputs, options_);
-  if (!result.ok() && interrupted) {
-    progress_.Stop();
-    PrintError("trnemu: interrupted; the run was stopped and no output was "
-               "written\n");
-    return kInterrupted;
-  }
+  if (!result.ok() && interrupted) return Interrupted(result.status());
   if (!result.ok()) return FailWith(result.status());
   result_ = *std::move(result);
   return kSuccess;
+}
+
+int RunVerb::Interrupted(const absl::Status& status) {
+  progress_.Stop();
+  if (args_.json) {
+    Json json = Envelope("run");
+    json["ok"] = false;
+    json["exit_code"] = kInterrupted;
+    json["fault"] = ToJsonObject(DiagnosticOf(status));
+    PrintJson(json);
+  }
+  PrintError(
+      "trnemu: interrupted; the run was stopped and no output was "
+      "written\n");
+  return kInterrupted;
 }
 
 int RunVerb::WriteFiles() {
@@ -265,9 +279,8 @@ void AddRun(CLI::App& app, Action& action) {
       "Exit codes: 0 success, 1 a fault in the program or a mismatch with\n"
       "--expect, 2 usage or inputs, 3 unsupported, 4 malformed file,\n"
       "70 a bug in trnemu, 130 interrupted.");
-  run->callback([args, &action] {
-    action = [args] { return RunVerb(*args).Do(); };
-  });
+  run->callback(
+      [args, &action] { action = [args] { return RunVerb(*args).Do(); }; });
 }
 
 }  // namespace trnemu::cli

@@ -25,12 +25,13 @@ absl::Status SetSchedule(const RunArgs& args, RunOptions& options) {
   }
   options.order = Order::kRandom;
   const char* const end = args.schedule.data() + args.schedule.size();
-  const auto [at, error] = std::from_chars(args.schedule.data(), end,
-                                           options.schedule_seed);
+  const auto [at, error] =
+      std::from_chars(args.schedule.data(), end, options.schedule_seed);
   if (error == std::errc() && at == end) return absl::OkStatus();
-  return UsageError(Cat("--schedule must be timed, program or a seed (a whole "
-                        "number), not \"",
-                        args.schedule, "\""));
+  return UsageError(
+      Cat("--schedule must be timed, program or a seed (a whole "
+          "number), not \"",
+          args.schedule, "\""));
 }
 
 absl::Status SetNumerics(const RunArgs& args, RunOptions& options) {
@@ -41,9 +42,8 @@ absl::Status SetNumerics(const RunArgs& args, RunOptions& options) {
           Cat("--numerics takes KEY=VALUE, but was given \"", text, "\""),
           "trnemu info --only numerics lists the keys and their values");
     }
-    const std::string problem =
-        SetNumericsOption(options.numerics, text.substr(0, equals),
-                          text.substr(equals + 1));
+    const std::string problem = SetNumericsOption(
+        options.numerics, text.substr(0, equals), text.substr(equals + 1));
     if (!problem.empty()) return UsageError(Cat("--numerics: ", problem));
   }
   return absl::OkStatus();
@@ -59,7 +59,8 @@ absl::Status SetAllow(const RunArgs& args, RunOptions& options) {
           "trnemu explain lists all ids");
     }
     if (!description->can_be_allowed) {
-      return UsageError(Cat("--allow: ", id, " cannot be allowed, because what "
+      return UsageError(Cat("--allow: ", id,
+                            " cannot be allowed, because what "
                             "trnemu does next relies on it"),
                         Cat("trnemu explain ", id, " says how to repair it"));
     }
@@ -73,38 +74,48 @@ absl::Status SetAllow(const RunArgs& args, RunOptions& options) {
 void AddRunOptions(CLI::App& run, RunArgs& args) {
   const CLI::IsMember on_off({"on", "off"});
   run.add_option("PROGRAM", args.program, "Program file (.trn)")->required();
-  run.add_option("--input", args.inputs,
-                 "NAME=FILE.npy for each input tensor")
-      ->type_name("NAME=FILE")->take_all();
+  run.add_option("--input", args.inputs, "NAME=FILE.npy for each input tensor")
+      ->type_name("NAME=FILE")
+      ->take_all();
   run.add_option("--output-dir", args.output_dir,
                  "Write every output to DIR/NAME.npy; without it nothing is "
-                 "written")->type_name("DIR");
+                 "written")
+      ->type_name("DIR");
   run.add_option("--expect", args.expects,
                  "Compare output NAME with FILE.npy; exit 1 if they differ")
-      ->type_name("NAME=FILE")->take_all();
+      ->type_name("NAME=FILE")
+      ->take_all();
   run.add_option("--rtol", args.rtol,
                  "--expect accepts |got - want| <= atol + rtol * |want|")
-      ->capture_default_str()->check(CLI::NonNegativeNumber);
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   run.add_option("--atol", args.atol, "See --rtol")
-      ->capture_default_str()->check(CLI::NonNegativeNumber);
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   run.add_option("--target", args.target,
                  "trn1, trn2 or trn3 (default: the program's)")
       ->type_name("TARGET");
   run.add_option("--hardware", args.hardware,
                  "Hardware description that replaces the built-in one, for "
-                 "what-if questions")->type_name("FILE");
+                 "what-if questions")
+      ->type_name("FILE");
   run.add_option("--checks", args.checks,
                  "full, memory (unwritten bytes only) or off (rules and "
                  "bounds only)")
-      ->capture_default_str()->check(CLI::IsMember({"full", "memory", "off"}));
+      ->capture_default_str()
+      ->check(CLI::IsMember({"full", "memory", "off"}));
   run.add_option("--time", args.time, "on, or off: no simulated time, faster")
-      ->capture_default_str()->check(on_off);
+      ->capture_default_str()
+      ->check(on_off);
   run.add_option("--values", args.values,
                  "on, or off: time alone, no outputs; missing inputs are zeros")
-      ->capture_default_str()->check(on_off);
+      ->capture_default_str()
+      ->check(on_off);
   run.add_option("--allow", args.allow,
                  "Let these diagnostics pass; the summary says which did")
-      ->type_name("ID,")->delimiter(',')->take_all();
+      ->type_name("ID,")
+      ->delimiter(',')
+      ->take_all();
   run.add_flag("--strict", args.strict, "Warnings are errors");
   run.add_option("--schedule", args.schedule,
                  "timed (default), program order (default with --time off), "
@@ -113,15 +124,19 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
   run.add_option("--numerics", args.numerics,
                  "Rules the documents leave open; see trnemu info --only "
                  "numerics")
-      ->type_name("KEY=VALUE,")->delimiter(',')->take_all();
+      ->type_name("KEY=VALUE,")
+      ->delimiter(',')
+      ->take_all();
   run.add_option("--seed", args.seed, "Seed of the device's random generators")
       ->capture_default_str();
   run.add_option("--max-instructions", args.max_instructions,
                  "Stop with a fault after N instructions")
-      ->type_name("N")->check(CLI::NonNegativeNumber);
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   run.add_option("--max-time-ns", args.max_time_ns,
                  "Stop with a fault after N simulated nanoseconds")
-      ->type_name("N")->check(CLI::NonNegativeNumber);
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   run.add_option("--log", args.log,
                  "Write one line per retired instruction and its effects")
       ->type_name("FILE");

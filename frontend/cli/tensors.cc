@@ -51,8 +51,7 @@ class Matcher {
   std::optional<std::pair<std::string, std::string>> Split(
       const std::string& text) const;
   // The tensor of that name; otherwise a problem that says what it is.
-  const Tensor* FindOrExplain(const std::string& name,
-                              const std::string& file);
+  const Tensor* FindOrExplain(const std::string& name, const std::string& file);
   // Reads `file` for `tensor`; shape and dtype must fit.
   std::optional<npy::Array> ReadFor(const Tensor& tensor,
                                     const std::string& file,
@@ -95,10 +94,10 @@ const Tensor* Matcher::FindOrExplain(const std::string& name,
   if (other != nullptr) {
     const std::string_view kind =
         kTensorKindNames[static_cast<size_t>(other->kind)];
-    Add("not_" + noun_, Cat(option_, " ", name, "=", file, ": tensor ", name,
-                            " is of kind ", kind, ", not an ", noun_,
-                            " of this program; its ", noun_, "s are ",
-                            ListOf(tensors_)));
+    Add("not_" + noun_,
+        Cat(option_, " ", name, "=", file, ": tensor ", name, " is of kind ",
+            kind, ", not an ", noun_, " of this program; its ", noun_, "s are ",
+            ListOf(tensors_)));
     return nullptr;
   }
   Add("unknown_tensor",
@@ -128,14 +127,16 @@ void Matcher::WrongDtype(const Tensor& t, const std::string& file,
     remedy = Cat("save array.astype(\"", Info(t.dtype).carrier,
                  "\"): trnemu never casts silently");
   }
-  Add("dtype", Cat(noun_, " ", t.name, " is ", Spellings(t.dtype), ", but ",
-                   file, " holds ", have),
+  Add("dtype",
+      Cat(noun_, " ", t.name, " is ", Spellings(t.dtype), ", but ", file,
+          " holds ", have),
       remedy);
 }
 
-std::optional<npy::Array> Matcher::ReadFor(
-    const Tensor& t, const std::string& file,
-    bool (*fits)(const npy::Array&, Dtype)) {
+std::optional<npy::Array> Matcher::ReadFor(const Tensor& t,
+                                           const std::string& file,
+                                           bool (*fits)(const npy::Array&,
+                                                        Dtype)) {
   absl::StatusOr<npy::Array> array = npy::Read(file);
   if (!array.ok()) {
     Diagnostic d = DiagnosticOf(array.status());
@@ -148,9 +149,9 @@ std::optional<npy::Array> Matcher::ReadFor(
     return std::nullopt;
   }
   if (array->shape() != t.shape) {
-    Add("shape", Cat(noun_, " ", t.name, " has shape ", DescribeShape(t.shape),
-                     ", but ", file, " holds an array of shape ",
-                     DescribeShape(array->shape())));
+    Add("shape",
+        Cat(noun_, " ", t.name, " has shape ", DescribeShape(t.shape), ", but ",
+            file, " holds an array of shape ", DescribeShape(array->shape())));
     return std::nullopt;
   }
   return *std::move(array);
@@ -245,8 +246,8 @@ std::vector<NamedArray> ReadInputs(const Program& program,
           return text.compare(0, prefix.size(), prefix) == 0;
         });
     if (given) continue;
-    matcher.Add("missing", Cat("input ", t->name, ", ", Describe(*t),
-                               ", is missing"),
+    matcher.Add("missing",
+                Cat("input ", t->name, ", ", Describe(*t), ", is missing"),
                 Cat("add --input ", t->name, "=FILE.npy"));
   }
   return arrays;

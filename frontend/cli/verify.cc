@@ -17,66 +17,19 @@ struct VerifyArgs {
   bool json = false;
 };
 
-// A mode that programs can ask for and this version does not execute.
-struct MissingMode {
-  Opcode opcode;
-  size_t attribute;
-  int64_t value;
-  std::string_view id, message;
-};
-constexpr MissingMode kMissingModes[] = {
-    {Opcode::kLoadStationary, slot::LoadStationary::kPerfMode,
-     static_cast<int64_t>(PerfMode::kDoubleRow), "nc_matmul.double_row",
-     "trnemu does not have perf_mode double_row yet"},
-};
-
 absl::StatusOr<unsigned> ParseLayers(const std::vector<std::string>& names) {
   if (names.empty()) return kDefaultLayers;
   unsigned layers = 0;
   for (const std::string& name : names) {
     const auto layer = FromName<Layer>(kLayerNames, name);
     if (!layer) {
-      return UsageError(Cat("--layers: \"", name, "\" is not one of device, "
+      return UsageError(Cat("--layers: \"", name,
+                            "\" is not one of device, "
                             "backend, api and lint"));
     }
     layers |= 1u << static_cast<unsigned>(*layer);
   }
   return layers;
-}
-
-Diagnostic Missing(const Program& program, size_t core, const Instruction& i,
-                   const MissingMode& mode) {
-  Diagnostic d;
-  d.category = Category::kUnsupported;
-  d.id = mode.id;
-  d.message = mode.message;
-  d.operation = program.operations[i.operation];
-  d.opcode = Info(i.opcode).name;
-  d.instruction = i.order;
-  d.engine = Name(i.engine);
-  d.core = static_cast<int>(core);
-  d.source = program.DescribeSource(i.source);
-  return d;
-}
-
-// One finding per mode; the first use stands for all.
-std::vector<Diagnostic> FindMissingModes(const Program& program) {
-  std::vector<Diagnostic> found;
-  for (const MissingMode& mode : kMissingModes) {
-    int64_t count = 0;
-    for (size_t c = 0; c < program.cores.size(); ++c) {
-      for (const auto& stream : program.cores[c].streams) {
-        for (const Instruction& i : stream) {
-          if (i.opcode != mode.opcode) continue;
-          const auto attributes = program.cores[c].AttributesOf(i);
-          if (attributes[mode.attribute].integer() != mode.value) continue;
-          if (count++ == 0) found.push_back(Missing(program, c, i, mode));
-          found.back().count = count;
-        }
-      }
-    }
-  }
-  return found;
 }
 
 void PrintJsonReport(const VerifyArgs& args, const Hardware& hardware,
@@ -118,15 +71,11 @@ int Verify(const VerifyArgs& args) {
   const auto hardware = HardwareOf(target, args.hardware);
   if (!hardware.ok()) return fail(hardware.status());
 
-  std::vector<Diagnostic> findings =
+  const std::vector<Diagnostic> findings =
       VerifyProgram(*program, **hardware, options);
-  for (Diagnostic& d : FindMissingModes(*program)) {
-    findings.push_back(std::move(d));
-  }
-  const int64_t errors =
-      std::count_if(findings.begin(), findings.end(), [](const auto& d) {
-        return d.severity == Severity::kError;
-      });
+  const int64_t errors = std::count_if(
+      findings.begin(), findings.end(),
+      [](const auto& d) { return d.severity == Severity::kError; });
   progress.Stop();
   if (args.json) {
     PrintJsonReport(args, **hardware, options.layers, findings, errors);
@@ -154,16 +103,21 @@ void AddVerify(CLI::App& app, Action& action) {
   auto args = std::make_shared<VerifyArgs>();
   verify->add_option("PROGRAM", args->program, "Program file (.trn)")
       ->required();
-  verify->add_option("--target", args->target,
-                     "trn1, trn2 or trn3 (default: the program's)")
+  verify
+      ->add_option("--target", args->target,
+                   "trn1, trn2 or trn3 (default: the program's)")
       ->type_name("TARGET");
-  verify->add_option("--hardware", args->hardware,
-                     "Hardware description that replaces the built-in one")
+  verify
+      ->add_option("--hardware", args->hardware,
+                   "Hardware description that replaces the built-in one")
       ->type_name("FILE");
-  verify->add_option("--layers", args->layers,
-                     "Rules of device, backend, api, lint (default: "
-                     "device,backend)")
-      ->type_name("LAYER,")->delimiter(',')->take_all();
+  verify
+      ->add_option("--layers", args->layers,
+                   "Rules of device, backend, api, lint (default: "
+                   "device,backend)")
+      ->type_name("LAYER,")
+      ->delimiter(',')
+      ->take_all();
   verify->add_flag("--json", args->json, "Print one JSON object");
   verify->footer(
       "Lists every finding: rules, capacity, and modes that this version of\n"
@@ -174,9 +128,8 @@ void AddVerify(CLI::App& app, Action& action) {
       "  trnemu verify k.trn --target trn1     would it run on trn1?\n"
       "  trnemu verify k.trn --layers device,backend,api,lint --json\n"
       "  trnemu explain tensor_copy.shape      more about one finding");
-  verify->callback([args, &action] {
-    action = [args] { return Verify(*args); };
-  });
+  verify->callback(
+      [args, &action] { action = [args] { return Verify(*args); }; });
 }
 
 }  // namespace trnemu::cli

@@ -54,8 +54,7 @@ std::string CpuTarget() {
 
 std::string VersionText() {
   return Cat("trnemu " TRNEMU_VERSION "\nbuild     ", BuildType(),
-             "\ncompiler  ", Compiler(), "\nCPU       ", CpuTarget(),
-             "\n");
+             "\ncompiler  ", Compiler(), "\nCPU       ", CpuTarget(), "\n");
 }
 
 }  // namespace trnemu::cli

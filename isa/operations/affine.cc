@@ -30,7 +30,17 @@ constexpr ParameterSpec kIotaParameters[] = {
         "int32, added once per partition"),
     kNameParameter};
 
+bool PatternLengthFits(const Value& pattern) {
+  return pattern.access.rank >= 1 && pattern.access.rank <= 4;
+}
+
 constexpr Rule kIotaRules[] = {
+    {"iota.pattern_length", "1 <= len(pattern) <= 4",
+     "nki/api/nki/isa/__init__.py:1714",
+     [](const Call& c) { return PatternLengthFits(c[io::kPattern]); },
+     "pattern",
+     "pattern must have 1 to 4 [step, count] pairs, but it is "
+     "{value:pattern}"},
     {"iota.pattern_size", "prod((n for s, n in pattern)) == F(dst)",
      "nki/api/nki/isa/__init__.py:1756",
      [](const Call& c) {
@@ -70,6 +80,12 @@ constexpr ParameterSpec kSelectParameters[] = {
     kNameParameter};
 
 constexpr Rule kSelectRules[] = {
+    {"affine_select.pattern_length", "1 <= len(pattern) <= 4",
+     "nki/api/nki/isa/__init__.py:1772",
+     [](const Call& c) { return PatternLengthFits(c[as::kPattern]); },
+     "pattern",
+     "pattern must have 1 to 4 [step, count] pairs, but it is "
+     "{value:pattern}"},
     {"affine_select.partitions",
      "P(dst) == P(on_true_tile) and P(dst) <= 128",
      "nki/api/nki/isa/__init__.py:1823",
@@ -110,27 +126,35 @@ constexpr Rule kSelectRules[] = {
      Category::kIllegal, false},
 };
 
-// The device has >, >=, == and != (spec/decisions.md): less and less_equal
-// compare the negated value.
+// The device has >, >=, == and != (spec/decisions.md): a < 0 is ~a >= 0, and
+// a <= 0 is -a >= 0, in int32 that wraps. Both keep or turn every step.
 struct Comparison {
   AluOp op;
   int64_t sign;
+  int64_t extra;  // added to the offset
 };
 Comparison DeviceComparison(AluOp op) {
-  if (op == AluOp::kLess) return {AluOp::kGreater, -1};
-  if (op == AluOp::kLessEqual) return {AluOp::kGreaterEqual, -1};
-  return {op, 1};
+  if (op == AluOp::kLess) return {AluOp::kGreaterEqual, -1, -1};
+  if (op == AluOp::kLessEqual) return {AluOp::kGreaterEqual, -1, 0};
+  return {op, 1, 0};
+}
+
+int64_t WrapToInt32(int64_t value) {
+  return static_cast<int32_t>(static_cast<uint32_t>(value));
 }
 
 void ExpandSelect(const Call& c, Emitter& e) {
   const Comparison cmp = DeviceComparison(Alu(c[as::kCmpOp]));
   Operand pattern = OperandOf(c[as::kPattern]);
-  for (Dim& d : pattern.access.dims) d.step *= cmp.sign;
+  for (Dim& d : pattern.access.dims) d.step = WrapToInt32(cmp.sign * d.step);
+  const int64_t multiplier =
+      WrapToInt32(cmp.sign * c[as::kChannelMultiplier].integer);
+  const int64_t offset =
+      WrapToInt32(cmp.sign * c[as::kOffset].integer + cmp.extra);
   EmitOne(c, e, Opcode::kAffineSelect,
           {OperandOf(c[as::kDst]), pattern, OperandOf(c[as::kOnTrueTile])},
-          {Int(cmp.sign * c[as::kChannelMultiplier].integer),
-           Attribute::Real(c[as::kOnFalseValue].number), AttributeOf(cmp.op),
-           Int(cmp.sign * c[as::kOffset].integer)});
+          {Int(multiplier), Attribute::Real(c[as::kOnFalseValue].number),
+           AttributeOf(cmp.op), Int(offset)});
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ constexpr Rule kDmaRules[] = {
        return c[dma::kDst].access.size() == c[dma::kSrc].access.size();
      },
      "dst",
-     "dst and src must have the same number of elements, but dst is "
-     "{shape:dst} and src {shape:src}"},
+     "dst and src must have the same number of elements, but dst has "
+     "{size:dst} and src {size:src}"},
     {"dma_copy.psum",
      "buf(src) in ('hbm', 'sbuf') and buf(dst) in ('hbm', 'sbuf')",
      "release-notes/components/nki.rst:388",

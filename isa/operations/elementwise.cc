@@ -173,6 +173,9 @@ bool OperandIsInteger(const Value& v) {
          (v.number == static_cast<double>(static_cast<int64_t>(v.number)) &&
           v.number >= -0x1p31 && v.number < 0x1p32);
 }
+bool NoneOrZero(const Value& v) {
+  return v.is_none() || (v.is_number() && v.number == 0);
+}
 bool ScalarEnginePair(const Call& c) {
   const AluOp op0 = Alu(c[ts::kOp0]);
   const AluOp op1 = Alu(c[ts::kOp1]);
@@ -289,13 +292,23 @@ constexpr Rule kTensorScalarRules[] = {
      "not op0 in ALU_ARITH_UN or (is_none(operand0) or operand0 == 0)",
      "nki/api/nki/isa/__init__.py:1147",
      [](const Call& c) {
-       if (!IsUnary(Alu(c[ts::kOp0]))) return true;
-       const Value& v = c[ts::kOperand0];
-       return v.is_none() || (v.is_number() && v.number == 0);
+       const AluOp op = Alu(c[ts::kOp0]);
+       return !IsUnary(op) || IsBitvec(op) || NoneOrZero(c[ts::kOperand0]);
      },
      "operand0",
      "op0={value:op0} is unary: operand0 must be None or 0, but it is "
      "{value:operand0}"},
+    {"tensor_scalar.invert_operand",
+     "not op0 == 'invert' or (is_none(operand0) or operand0 == 0)",
+     "nki/api/nki/isa/__init__.py:1147",
+     [](const Call& c) {
+       return Alu(c[ts::kOp0]) != AluOp::kInvert ||
+              NoneOrZero(c[ts::kOperand0]);
+     },
+     "operand0",
+     "op0=invert is unary: operand0 must be None or 0, but it is "
+     "{value:operand0}",
+     "", Layer::kDevice, Evidence::kInferred},
     {"tensor_scalar.scalar_engine_pairs",
      "not (gen == 3 and engine == 'scalar') or (op0, op1) in (('multiply', "
      "'add'), ('multiply', None), ('add', None))",

@@ -15,9 +15,7 @@ enum {
 
 constexpr ParameterSpec kMatmulParameters[] = {
     {"dst", ParameterKind::kTile, true, "", Role::kInOut, kPsumOnly,
-     SetOf(Dtype::kFloat32) | SetOf(Dtype::kBFloat16) | SetOf(Dtype::kFloat16) |
-         SetOf(Dtype::kTFloat32) | SetOf(Dtype::kFloat8E4M3) |
-         SetOf(Dtype::kFloat8E5M2) | SetOf(Dtype::kFloat8E4M3FN),
+     SetOf(Dtype::kFloat32) | SetOf(Dtype::kBFloat16) | SetOf(Dtype::kFloat16),
      "[M, N] = [free(stationary), free(moving)]"},
     In("stationary", kSbufOnly, kTensorInputs, "[K, M]"),
     In("moving", kSbufOnly, kTensorInputs, "[K, N]"),
@@ -69,8 +67,20 @@ bool TilePositionOk(const Call& c, int i) {
 }
 
 constexpr Rule kMatmulRules[] = {
-    {"nc_matmul.double_row_unsupported", "perf_mode == 'none'", "nki/api/nki/isa/__init__.py:506",
-     [](const Call& c) { return !DoubleRow(c); }, "perf_mode",
+    {"nc_matmul.double_row_generation",
+     "not perf_mode == 'double_row' or gen >= 3",
+     "nki/api/nki/isa/__init__.py:506",
+     [](const Call& c) {
+       return !DoubleRow(c) || c.hardware->features.fp8_double_row;
+     },
+     "perf_mode", "perf_mode=double_row needs trn2 or later, and this is "
+                  "{target}"},
+    {"nc_matmul.double_row_unsupported", "perf_mode == 'none'",
+     "nki/api/nki/isa/__init__.py:506",
+     [](const Call& c) {
+       return !DoubleRow(c) || !c.hardware->features.fp8_double_row;
+     },
+     "perf_mode",
      "perf_mode=double_row is not implemented yet",
      "use perf_mode=none with twice the contraction tiles", Layer::kDevice,
      Evidence::kDocumented, Severity::kError, Category::kUnsupported},
@@ -83,15 +93,15 @@ constexpr Rule kMatmulRules[] = {
      "P(stationary) <= (tile_size[0] if len(tile_size) else 128)", "nki/api/nki/isa/__init__.py:608",
      [](const Call& c) { return P(c[mm::kStationary]) <= Rows(c); },
      "stationary",
-     "stationary has {P:stationary} partitions, more than the array tile has "
-     "rows"},
+     "stationary has {P:stationary} partitions; the array tile has at most 128 "
+     "rows, or tile_size[0] of {value:tile_size}"},
     {"nc_matmul.columns",
      "F(stationary) // (2 if perf_mode == 'double_row' else 1) <= "
      "(tile_size[1] if len(tile_size) else 128)",
      "nki/api/nki/isa/__init__.py:609", [](const Call& c) { return F(c[mm::kStationary]) <= Columns(c); },
      "stationary",
-     "stationary has a free size of {F:stationary}, more than the array tile "
-     "has columns (128 at most)",
+     "stationary has a free size of {F:stationary}; the array tile has at most "
+     "128 columns, or tile_size[1] of {value:tile_size}",
      "split the stationary tile into tiles of at most 128 columns"},
     {"nc_matmul.moving_free_size",
      "not gen <= 3 or F(moving) // (2 if perf_mode == 'double_row' else 1) <= "
@@ -207,21 +217,14 @@ constexpr Rule kMatmulRules[] = {
      "a transpose passes the bits of stationary ({dt:stationary}) through, but "
      "dst is {dt:dst}",
      "give dst the dtype of stationary, or float32"},
-    {"nc_matmul.transpose_shape", "not is_transpose or F(moving) == P(moving)",
-     "nki/api/nki/isa/__init__.py:637",
-     [](const Call& c) {
-       return !Transposed(c) || F(c[mm::kMoving]) == P(c[mm::kMoving]);
-     },
-     "moving",
-     "a transpose needs a square identity as moving, but moving is "
-     "{shape:moving}",
-     "", Layer::kDevice, Evidence::kInferred},
     {"nc_matmul.tile_pair",
      "(len(tile_position) == 0) == (len(tile_size) == 0)", "nki/api/nki/isa/__init__.py:531",
      [](const Call& c) {
        return c[mm::kTilePosition].num_ints == c[mm::kTileSize].num_ints;
      },
-     "tile_size", "tile_position and tile_size go together; one is missing"},
+     "tile_size",
+     "tile_position and tile_size go together, but they are "
+     "{value:tile_position} and {value:tile_size}"},
     {"nc_matmul.tile_size",
      "not len(tile_size) == 2 or (tile_size[0] in ((64, 128) if gen == 2 else "
      "(32, 64, 128)) and tile_size[1] in ((64, 128) if gen == 2 else (32, 64, "
@@ -372,7 +375,8 @@ constexpr Rule kTransposeRules[] = {
      [](const Call& c) {
        return OnTensor(c) || c.engine == Engine::kVector;
      },
-     "engine", "nc_transpose runs on the tensor or the vector engine"},
+     "engine", "the operation runs on the tensor or the vector engine, not on "
+               "{engine}"},
     {"nc_transpose.tensor_memories",
      "not engine == 'tensor' or (buf(data) == 'sbuf' and buf(dst) == 'psum')",
      "nki/api/nki/isa/__init__.py:845",

@@ -17,6 +17,7 @@
 #include "isa/diagnostic.h"
 #include "isa/hardware.h"
 #include "memory/onchip.h"
+#include "memory/written_bits.h"
 
 namespace trnemu {
 
@@ -131,8 +132,9 @@ class Core : public FindingSink {
     const size_t bytes = static_cast<size_t>(tile.free_size) * SizeOf(dtype);
     hbm_.push_back(std::make_unique<std::byte[]>(bytes));
     tile.base = hbm_.back().get();
-    hbm_.push_back(std::make_unique<std::byte[]>(bytes));
-    tile.shadow = reinterpret_cast<uint8_t*>(hbm_.back().get());
+    hbm_shadow_.push_back(std::make_unique<uint64_t[]>(
+        static_cast<size_t>(WrittenBits::Words(static_cast<int64_t>(bytes)))));
+    tile.shadow = WrittenBits(hbm_shadow_.back().get());
     return tile;
   }
 
@@ -230,6 +232,7 @@ class Core : public FindingSink {
   OnChipMemory psum_;
   std::vector<uint8_t> psum_state_;
   std::vector<std::unique_ptr<std::byte[]>> hbm_;
+  std::vector<std::unique_ptr<uint64_t[]>> hbm_shadow_;
 };
 
 // The id of a fault, or "" for OK.

@@ -104,7 +104,7 @@ TEST(ShadowTest, OneMissingByteOfAnElementIsFound) {
       MarkWritten(tile);
       EXPECT_TRUE(CheckWritten(tile, "data").ok());
       const ptrdiff_t hole = tile.partition_stride + 13 * step * size;
-      tile.shadow[hole + size - 1] = 0;
+      tile.shadow.Clear(hole + size - 1, 1);
       const absl::Status status = CheckWritten(tile, "data");
       ASSERT_FALSE(status.ok());
       EXPECT_EQ(Detail(DiagnosticOf(status), "partition"), "1");
@@ -117,7 +117,8 @@ TEST(ShadowTest, AStridedWriteLeavesTheGapsUnwritten) {
   Core core;
   const Tile row = core.Sbuf(Dtype::kInt16, 1, {8});
   MarkWritten(Strided(row, {{2, 4}}));
-  std::vector<int> shadow(row.shadow, row.shadow + 16);
+  std::vector<int> shadow;
+  for (int byte = 0; byte < 16; ++byte) shadow.push_back(row.shadow[byte]);
   EXPECT_THAT(shadow,
               ElementsAre(1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0));
   EXPECT_FALSE(CheckWritten(row, "data").ok());

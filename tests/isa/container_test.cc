@@ -33,7 +33,9 @@ Diagnostic Read(std::string_view bytes) {
 
 class ContainerFiles : public ::testing::Test {
  protected:
-  ContainerFiles() : folder_(testing::TempDir() + "/container_test") {
+  ContainerFiles()
+      : folder_(testing::TempDir() + "/container_test." +
+                std::to_string(getpid())) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

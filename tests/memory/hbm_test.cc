@@ -30,7 +30,9 @@ TEST(HbmTest, ReservesAWholeDeviceWithoutTouchingIt) {
   EXPECT_EQ(hbm->size(), 96ll << 30);
   HbmBlock block = Get(hbm, 64ll << 30);
   block.data()[block.size() - 1] = std::byte{1};
-  block.shadow()[block.size() - 1] = 1;
+  block.shadow().Set(block.size() - 1, 1);
+  EXPECT_TRUE(block.shadow()[block.size() - 1]);
+  EXPECT_FALSE(block.shadow()[block.size() - 2]);
   EXPECT_EQ(hbm->used(), 64ll << 30);
 }
 
@@ -59,16 +61,35 @@ TEST(HbmTest, AFreedBlockIsUsedAgainAndZeroAgain) {
     HbmBlock after = Get(hbm, 1000);
     address = block.address();
     std::memset(block.data(), 5, 20000);
-    std::memset(block.shadow(), 1, 20000);
+    block.shadow().Set(0, 20000);
   }
   std::memset(before.data(), 9, 1000);
   HbmBlock again = Get(hbm, 20000);
   EXPECT_EQ(again.address(), address);
   for (int64_t i = 0; i < 20000; ++i) {
     ASSERT_EQ(again.data()[i], std::byte{0}) << i;
-    ASSERT_EQ(again.shadow()[i], 0) << i;
+    ASSERT_FALSE(again.shadow()[i]) << i;
   }
   EXPECT_EQ(before.data()[999], std::byte{9});
+}
+
+TEST(HbmTest, BlocksDoNotShareShadow) {
+  const auto hbm = Make(64 * kMiB);
+  HbmBlock before = Get(hbm, 100);
+  HbmBlock small = Get(hbm, 1);
+  HbmBlock large = Get(hbm, 20 * kMiB + 1);
+  HbmBlock after = Get(hbm, 100);
+  for (HbmBlock* block : {&small, &large}) {
+    before.shadow().Set(0, 100);
+    block->shadow().Set(0, block->size());
+    after.shadow().Set(0, 100);
+    block->ClearShadow();
+    EXPECT_EQ(block->shadow().FirstClear(0, block->size()), 0);
+    EXPECT_FALSE(block->shadow()[block->size() / 2]);
+    EXPECT_FALSE(block->shadow()[block->size() - 1]);
+    EXPECT_TRUE(before.shadow().AllSet(0, 100));
+    EXPECT_TRUE(after.shadow().AllSet(0, 100));
+  }
 }
 
 TEST(HbmTest, FirstFitTakesTheFirstGapThatIsLargeEnough) {

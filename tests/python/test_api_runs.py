@@ -243,7 +243,9 @@ def test_an_instruction_budget_is_a_limit():
 def test_an_allowed_error_passes_and_the_result_says_so():
     b = trnemu.ProgramBuilder()
     y = b.output("y", (4, 8), "uint8")
-    b.dma_copy(dst=y, src=b.sbuf((4, 8), "uint8"))
+    t = b.sbuf((4, 8), "uint8")
+    b.tensor_copy(dst=t, src=b.sbuf((4, 8), "uint8"))
+    b.dma_copy(dst=y, src=t)
     p = b.build()
     with pytest.raises(trnemu.Fault) as info:
         trnemu.run(p, {})

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import trnemu
-from rules_kit import FP, FP8, Bench, every_target, legal, refused
+from rules_kit import FP, Bench, every_target, legal, refused
 
 
 def matmul(
@@ -382,7 +382,7 @@ def test_operands_lie_on_the_partitions_of_their_array_tile(target):
 
 
 @every_target
-@pytest.mark.parametrize("dtype", FP8)
+@pytest.mark.parametrize("dtype", ["float8_e4m3", "float8_e5m2"])
 def test_the_dst_of_a_transpose_is_never_one_byte_wide(target, dtype):
     # isa.json: dst is float32, bfloat16 or float16.
     refused(target, "operand.dtype",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import trnemu
 import reference as ref
 from kit import TARGETS, Kit
 
@@ -79,6 +80,21 @@ def test_tensor_copy_casts_alike_on_the_other_generations(src, target):
 @pytest.mark.parametrize("src", EVERY)
 def test_dma_copy_casts_through_fp32(src):
     cast_by(lambda b, d, s: b.dma_copy(dst=d, src=s), src)
+
+
+@pytest.mark.parametrize("src", EVERY)
+def test_dma_casts_on_its_way_from_hbm_and_to_hbm(src):
+    source = patterns(src)[:, :512]
+    for dst in EVERY:
+        k = Kit()
+        x, t = k.input(source, src), k.empty(source.shape, dst)
+        k.b.dma_copy(dst=t, src=x)
+        y = k.b.output("y", source.shape, dst)
+        k.b.dma_copy(dst=y, src=k.load(source, src))
+        r = trnemu.run(k.build(t), k.inputs)
+        want = expected(source, src, dst)
+        ref.same(r.outputs["out0"], want, f"{src} to {dst}:")
+        ref.same(r.outputs["y"], want, f"{src} to {dst}:")
 
 
 @pytest.mark.parametrize("src", ["float32", "tfloat32", "float16", "int32"])

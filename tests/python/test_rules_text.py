@@ -1,0 +1,705 @@
+"""The text of each rule, evaluated in Python on random calls, against what the
+library says of the same calls; and the rules against isa.json.
+
+A call is refused with the first rule that it breaks, so: the reported rule's
+text must be false, and where nothing is reported every text must be true.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import trnemu
+from rules_kit import (
+    ANY, ANYX, ARITH, ARITH_BIN, ARITH_UN, BITVEC, BITVEC_BIN, CMP, FP, FP8,
+    GENERATION, INT, REDUCE, SIZE, SPEC, TARGETS, X4,
+)
+from test_rules_activation import FUNCTIONS
+
+SEED = 20240611
+CALLS = 1000  # of each operation
+
+NAMES = (
+    "dma_copy", "nc_matmul", "nc_transpose", "activation", "tensor_tensor",
+    "tensor_scalar", "scalar_tensor_tensor", "tensor_reduce", "tensor_copy",
+    "memset", "reciprocal", "iota", "affine_select",
+)
+OPERATIONS = {o.name: o for o in trnemu.operations() if o.name in NAMES}
+
+# Rules whose text is prose, not an expression.
+PROSE = {"dma_copy.trigger", "tensor_scalar.bitvec_operand"}
+# The library adds an upper bound or a second attribute to these texts.
+WIDER = {
+    # is_int32_const(channel_multiplier), which the library asks of offset too
+    "iota.int32",
+    # what Python allows below 0: (-64) % 64 == 0
+    "nc_matmul.tile_row", "nc_matmul.tile_column",
+    # isa.json has a second constraint, that no axis is 0
+    "tensor_reduce.axis",
+}
+
+
+_names = itertools.count()
+
+
+@dataclasses.dataclass(frozen=True)
+class Tile:
+    """What a rule may ask of a tile."""
+
+    buffer: str
+    shape: tuple[int, ...]
+    dtype: str
+    start: int = 0
+
+    @property
+    def free(self) -> int:
+        return math.prod(self.shape[1:])
+
+    def make(self, b: trnemu.ProgramBuilder) -> trnemu.View:
+        if self.buffer == "hbm":
+            return b.scratch(f"t{next(_names)}", self.shape, self.dtype)
+        make = b.sbuf if self.buffer == "sbuf" else b.psum
+        if self.start == 0:
+            return make(self.shape, self.dtype)
+        return make((128, *self.shape[1:]), self.dtype)[
+            self.start : self.start + self.shape[0]
+        ]
+
+
+def representable(value: float, dtype: str) -> bool:
+    if dtype not in INT:
+        return True
+    bits, signed = 8 * SIZE[dtype], not dtype.startswith("u")
+    low = -(2 ** (bits - 1)) if signed else 0
+    high = 2 ** (bits - signed) - 1
+    return value == int(value) and low <= value <= high
+
+
+def sorted_axes(axis: Any, rank: int) -> list[int]:
+    axes = axis if isinstance(axis, (list, tuple)) else (axis,)
+    return sorted(a + rank if a < 0 else a for a in axes)
+
+
+def language(call: dict[str, Any], target: str, engine: str) -> dict[str, Any]:
+    """constraint_language of isa_vocab.json, for one call."""
+
+    def elems_match(dst: Tile, data: Tile, axis: Any, keepdims: bool) -> bool:
+        gone = sorted_axes(axis, len(data.shape))
+        return dst.free == math.prod(
+            n for i, n in enumerate(data.shape) if i > 0 and i not in gone
+        )
+
+    requested = call.get("engine", "unknown")
+    return {
+        **call,
+        "gen": GENERATION[target], "engine": engine, "engine_attr": requested,
+        "P": lambda x: x.shape[0], "F": lambda x: x.free,
+        "numel": lambda x: math.prod(x.shape), "rank": lambda x: len(x.shape),
+        "shape": lambda x: x.shape, "dt": lambda x: x.dtype,
+        "size": lambda d: SIZE[d], "buf": lambda x: x.buffer,
+        "start_p": lambda x: x.start,
+        "psum_banks": lambda x: -(-x.free * SIZE[x.dtype] // 2048),
+        "is_tile": lambda x: isinstance(x, Tile),
+        "is_imm": lambda x: isinstance(x, (int, float)),
+        "is_none": lambda x: x is None, "prod": math.prod,
+        "type_is_float": lambda x: isinstance(x, float),
+        "type_is_seq": lambda x: isinstance(x, (list, tuple)),
+        "is_int32_const": lambda x: -(2**31) <= x < 2**31,
+        "exactly_representable": representable,
+        "elems_match_except_axes": elems_match,
+        "sorted_axes": lambda a: sorted_axes(a, len(call["data"].shape)),
+        "INT": INT, "INT32S": ("int32", "uint32"), "FP8": FP8, "FP": FP,
+        "X4": X4, "ANY": ANY, "ANYX": ANYX, "PE_IN": FP,
+        "ALU_BITVEC": BITVEC, "ALU_BITVEC_BIN": BITVEC_BIN, "ALU_CMP": CMP,
+        "ALU_ARITH": ARITH, "ALU_ARITH_BIN": ARITH_BIN,
+        "ALU_ARITH_UN": ARITH_UN, "ALU_REDUCE": REDUCE,
+        "ALU_GEN4_OP0": ("abs_max", "abs_min", "square", "relu"),
+        "ACT": (*FUNCTIONS, "prelu"),
+        # issue 3; nothing here is dynamic
+        "ti": lambda x: False, "vec_off": lambda x: False,
+        "scl_off": lambda x: False, "written": lambda x: True,
+        "value_initialised_by_other": lambda x: False,
+        "dynamic_address_in_bounds": lambda x: True,
+    }
+
+
+def holds(text: str, names: dict[str, Any]) -> bool:
+    """What has no value, such as the row of no tile_position, holds: another
+    rule is broken then."""
+    try:
+        return bool(eval(text, dict(names)))  # noqa: S307
+    except IndexError:
+        return True
+
+
+def resolved(operation: str, call: dict[str, Any]) -> str:
+    """default_engine of isa.json, and section 1 of the design."""
+    requested = call.get("engine", "unknown")
+    if operation == "dma_copy":
+        return "dma"
+    if operation == "nc_matmul":
+        return "tensor"
+    if operation == "activation":
+        return "scalar"
+    if operation in ("iota", "affine_select"):
+        return "gpsimd"
+    if operation in ("tensor_reduce", "reciprocal", "scalar_tensor_tensor"):
+        return "vector"
+    if requested != "unknown":
+        return requested
+    tiles = [v for v in call.values() if isinstance(v, Tile)]
+    psum = any(t.buffer == "psum" for t in tiles)
+    if operation == "nc_transpose":
+        return "tensor" if call["dst"].buffer == "psum" else "vector"
+    if operation == "tensor_tensor":
+        if call["op"] == "power":
+            return "gpsimd"
+        whole = all(t.dtype in ("int32", "uint32") for t in tiles)
+        if whole and not psum and call["op"] not in BITVEC:
+            return "gpsimd"
+    if operation == "tensor_scalar" and call["op0"] == "rsqrt" and not psum:
+        return "gpsimd"
+    return "vector"
+
+
+class Draw:
+    """Random calls, mostly legal: each choice is odd once in a while."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.odds = 0.06
+
+    def odd(self) -> bool:
+        return self.random.random() < self.odds
+
+    def pick(self, usual: Any, odd: Any) -> Any:
+        return self.random.choice(odd if self.odd() else usual)
+
+    def shape(self) -> tuple[int, ...]:
+        p = self.random.choice((1, 4, 32, 33, 64, 65, 128))
+        return (p, *self.random.choice(((8,), (2, 3), (1,), (5, 1, 2), (33,))))
+
+    def near(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """`shape`, or once in a while another."""
+        if not self.odd():
+            return shape
+        at = self.random.randrange(len(shape))
+        other = max(1, shape[at] + self.random.choice((-1, 1, 2)))
+        return (*shape[:at], min(other, 128), *shape[at + 1 :])
+
+    def tile(self, shape: tuple[int, ...], dtypes: Any = ANY,
+             buffers: Any = ("sbuf", "sbuf", "psum"),
+             odd_dtypes: Any = ANYX) -> Tile:
+        start = 0
+        if self.odd():
+            start = self.random.choice((1, 32, 48, 64, 96))
+            start = start if start + shape[0] <= 128 else 0
+        return Tile(self.pick(buffers, ("sbuf", "psum", "hbm")), shape,
+                    self.pick(dtypes, odd_dtypes), start)
+
+    def column(self, p: int, dtypes: Any = ("float32",)) -> Tile:
+        return self.tile(self.near((p, 1)), dtypes)
+
+    def number(self) -> float:
+        return self.random.choice((0, 0.0, 1, 2.0, 0.5, -3.0))
+
+    def engine(self, legal: Any) -> str:
+        return self.pick(("unknown", *legal),
+                         ("vector", "scalar", "gpsimd", "tensor", "sync"))
+
+    def call(self, operation: str) -> dict[str, Any]:
+        return getattr(self, operation)()
+
+    def dma_copy(self) -> dict[str, Any]:
+        shape = self.shape()
+        src = self.tile(shape, ANYX, ("hbm", "sbuf"))
+        call = {
+            "dst": self.tile(self.near(shape), (src.dtype,), ("hbm", "sbuf")),
+            "src": src,
+            "dge_mode": self.pick(("unknown", "none", "swdge"), ("hwdge",)),
+            "priority": self.pick((None,), (0, 3, 4, -1)),
+            "queues": self.pick((16, 1), (0, 17)),
+            "oob_mode": "error",
+        }
+        if self.odd():
+            call["engine"] = self.random.choice(("sync", "scalar", "vector"))
+        if self.odd():
+            call["dge_mode"] = "hwdge"
+            call["dst"] = dataclasses.replace(call["dst"], dtype="float16")
+        return call
+
+    def nc_matmul(self) -> dict[str, Any]:
+        k, m = (self.random.choice((1, 4, 32, 64, 128)) for _ in "km")
+        n = self.pick((4, 512), (4, 513, 4097, 8193, k))
+        m = self.pick((m,), (129, 4))
+        transpose = self.random.random() < 0.2
+        if transpose:
+            n = self.pick((k,), (4,))
+        st = self.pick(("bfloat16", "float32", "float8_e5m2"), FP)
+        mv = self.pick((st,), FP)
+        if self.odd():
+            st, mv = self.random.sample(FP8, 2)
+        call = {
+            "dst": self.tile(self.near((min(m, 128), n)), ("float32",),
+                             ("psum",), ("bfloat16", "float16", "int32", st)),
+            "stationary": self.tile(self.near((k, m)), (st,), ("sbuf",)),
+            "moving": self.tile((k, n), (mv,), ("sbuf",), (mv,)),
+            "is_transpose": transpose, "perf_mode": "none",
+            "tile_position": (), "tile_size": (),
+        }
+        if self.random.random() < 0.3:
+            rows = self.pick((64, 128), (32, 16, 96))
+            columns = self.pick((64, 128), (32, 256))
+            row, column = (self.pick((0,), (32, 64, 128)) for _ in "rc")
+            call["tile_size"] = (rows, columns)
+            call["tile_position"] = (row, column)
+            if self.odd():
+                call[self.random.choice(("tile_size", "tile_position"))] = ()
+            else:
+                for name, start in (("stationary", row), ("moving", row),
+                                    ("dst", column)):
+                    t = call[name]
+                    if start + t.shape[0] <= 128 and (
+                        self.random.random() < 0.8
+                    ):
+                        call[name] = dataclasses.replace(t, start=start)
+        return call
+
+    def nc_transpose(self) -> dict[str, Any]:
+        p, f = (self.random.choice((1, 4, 32)) for _ in "pf")
+        if self.odd():
+            p, f = self.random.choice(((33, 4), (4, 33), (128, 128), (4, 129)))
+        data = self.tile((p, f), ANY, ("sbuf",))
+        dst = self.tile(self.near((min(f, 128), p)), (data.dtype,))
+        return {"dst": dst, "data": data,
+                "engine": self.engine(("unknown", "unknown"))}
+
+    def activation(self) -> dict[str, Any]:
+        shape = self.shape()
+        call = {
+            "dst": self.tile(self.near(shape)), "data": self.tile(shape),
+            "op": self.random.choice((*FUNCTIONS, "prelu")), "bias": None,
+            "scale": 1.0, "reduce_op": None, "reduce_res": None,
+            "reduce_cmd": "idle",
+        }
+        if self.random.random() < 0.3:
+            call["scale"] = self.column(shape[0])
+        if self.random.random() < 0.4:
+            call["bias"] = self.column(shape[0], ("float32", "bfloat16"))
+            if self.random.random() < 0.3:
+                call["bias"] = self.number()
+        if self.random.random() < 0.4:
+            call["reduce_op"] = self.pick(("add",), ("maximum", "multiply"))
+            call["reduce_cmd"] = self.pick(
+                ("reset", "reduce", "reset_reduce"), ("load_reduce",))
+            if self.random.random() < 0.5:
+                call["reduce_res"] = self.column(shape[0], FP)
+        return call
+
+    def kinds(self) -> tuple[Any, Any]:
+        """Operations and dtypes that go together, mostly."""
+        if self.random.random() < 0.3:
+            return BITVEC_BIN, self.pick((INT,), (ANY,))
+        return tuple(o for o in ARITH_BIN if not o.startswith("abs_")), ANY
+
+    def tensor_tensor(self) -> dict[str, Any]:
+        shape = self.shape()
+        ops, dtypes = self.kinds()
+        if self.random.random() < 0.1:
+            dtypes = ("int32", "uint32")
+        return {
+            "dst": self.tile(self.near(shape), dtypes),
+            "data1": self.tile(self.near(shape), dtypes),
+            "data2": self.tile(self.near(shape), dtypes, ("sbuf",)),
+            "op": self.pick(ops, (*ARITH, *BITVEC)),
+            "engine": self.engine(("vector", "unknown", "unknown")),
+        }
+
+    def scalar(self, p: int) -> Any:
+        return (self.column(p) if self.random.random() < 0.3
+                else self.number())
+
+    def tensor_scalar(self) -> dict[str, Any]:
+        shape = self.shape()
+        ops, dtypes = self.kinds()
+        whole = ops is BITVEC_BIN
+        call = {
+            "dst": self.tile(self.near(shape), dtypes),
+            "data": self.tile(shape, dtypes),
+            "op0": self.pick(ops, (*ARITH, *BITVEC)),
+            "operand0": 3 if whole else self.scalar(shape[0]),
+            "op1": None, "operand1": None,
+            "engine": self.engine(("vector", "unknown", "unknown")),
+        }
+        if self.odd():
+            call["op0"], call["operand0"] = (
+                self.random.choice(ARITH_UN), self.pick((None, 0), (1.0,)))
+            if self.odd():
+                call["engine"] = "gpsimd"
+        if self.odd():
+            call["operand0"] = None
+        if self.odd():
+            call["op0"], call["engine"] = "multiply", "scalar"
+        if self.random.random() < 0.4:
+            call["op1"] = self.pick(ops, (*ARITH, *BITVEC))
+            call["operand1"] = 5 if whole else self.scalar(shape[0])
+        if self.odd():
+            call["operand1"] = self.pick((1.0,), (None,))
+        return call
+
+    def scalar_tensor_tensor(self) -> dict[str, Any]:
+        shape = self.shape()
+        ops = tuple(o for o in ARITH_BIN if not o.startswith("abs_"))
+        return {
+            "dst": self.tile(self.near(shape)), "data": self.tile(shape),
+            "op0": self.pick(ops, (*ARITH, *BITVEC)),
+            "operand0": (self.column(shape[0], ANY) if self.odd()
+                         else self.number()),
+            "op1": self.pick(ops, (*ARITH, *BITVEC)),
+            "operand1": self.tile(self.near(shape), ANY, ("sbuf",)),
+        }
+
+    def tensor_reduce(self) -> dict[str, Any]:
+        p = self.random.choice((1, 4, 64))
+        free = self.random.choice(((8,), (2, 3), (2, 3, 5), (2, 1, 3, 2)))
+        rank = len(free) + 1
+        count = self.random.randint(1, len(free))
+        axes = list(range(rank - count, rank))
+        self.random.shuffle(axes)
+        axis: Any = tuple(
+            a - rank if self.random.random() < 0.3 else a for a in axes
+        )
+        if count == 1 and self.random.random() < 0.5:
+            axis = axis[0]
+        dst = (p, *free[: len(free) - count]) if count < len(free) else (p, 1)
+        if self.odd():
+            axis = self.random.choice((0, 1, (0, 1), -rank, rank))
+        ops, dtypes = self.kinds()
+        ops = ("bitwise_and", "bitwise_or", "bitwise_xor") if (
+            ops is BITVEC_BIN) else ("add", "maximum", "subtract")
+        return {
+            "dst": self.tile(self.near(dst), dtypes),
+            "data": self.tile((p, *free), dtypes),
+            "op": self.pick(ops, (*ARITH, *BITVEC)), "axis": axis,
+            "negate": self.random.random() < 0.3, "keepdims": self.odd(),
+        }
+
+    def tensor_copy(self) -> dict[str, Any]:
+        shape = self.shape()
+        return {
+            "dst": self.tile(self.near(shape)), "src": self.tile(shape),
+            "engine": self.engine(("vector", "scalar", "unknown")),
+        }
+
+    def memset(self) -> dict[str, Any]:
+        return {
+            "dst": self.tile(self.shape()),
+            "value": self.pick((0, 0.0, 1, 7.0),
+                               (127, 128, -1, 256, 0.5, 2**31, 2**32, -129)),
+            "engine": self.engine(("vector", "unknown")),
+        }
+
+    def reciprocal(self) -> dict[str, Any]:
+        shape = self.shape()
+        return {"dst": self.tile(self.near(shape)), "data": self.tile(shape)}
+
+    def affine(self) -> dict[str, Any]:
+        pattern = self.random.choice(
+            ([[1, 8]], [[4, 2], [1, 4]], [[1, 2], [0, 2], [3, 1], [-1, 2]]))
+        return {
+            "pattern": pattern,
+            "offset": self.pick((0, -5, 100), (2**31 - 1, 2**31, -(2**31))),
+            "channel_multiplier": self.pick(
+                (0, 1, -3), (2**31, -(2**31) - 1, -(2**31))),
+        }
+
+    def iota(self) -> dict[str, Any]:
+        shape = (self.random.choice((1, 4, 128)), *self.pick(
+            ((8,), (2, 4)), ((7,), (9,))))
+        return {"dst": self.tile(shape, ANY, ("sbuf",)), **self.affine()}
+
+    def affine_select(self) -> dict[str, Any]:
+        shape = (self.random.choice((1, 4, 128)), *self.pick(
+            ((8,), (2, 4)), ((7,), (9,))))
+        return {
+            "dst": self.tile(shape, ANY, ("sbuf",)),
+            "on_true_tile": self.tile(self.near(shape), ANY, ("sbuf",)),
+            "on_false_value": self.random.choice((0.0, -1.5)),
+            "cmp_op": self.pick(CMP, (*ARITH, *BITVEC)), **self.affine(),
+        }
+
+
+@dataclasses.dataclass
+class Verdict:
+    """A random call and what was said of it."""
+
+    operation: str
+    target: str
+    call: dict[str, Any]
+    names: dict[str, Any]
+    fault: trnemu.Fault | None
+
+    def __str__(self) -> str:
+        said = self.fault.message if self.fault else "accepted"
+        return f"{self.operation} on {self.target}: {self.call}\n  -> {said}"
+
+
+def verdicts(operation: str, calls: int = CALLS) -> Iterator[Verdict]:
+    calls *= 3 if operation == "nc_matmul" else 1  # it has the most rules
+    print(f"seed {SEED}, {calls} calls of {operation}")
+    draw = Draw(SEED + NAMES.index(operation))
+    builders = {t: trnemu.ProgramBuilder(target=t) for t in TARGETS}
+    for _ in range(calls):
+        target = draw.random.choice(TARGETS)
+        call = draw.call(operation)
+        b = builders[target]
+        made = {k: v.make(b) if isinstance(v, Tile) else v
+                for k, v in call.items()}
+        fault = None
+        try:
+            getattr(b, operation)(**made)
+        except trnemu.Fault as f:
+            fault = f
+        names = language(call, target, resolved(operation, call))
+        yield Verdict(operation, target, call, names, fault)
+
+
+def start_is_legal(t: Tile) -> bool:
+    p = t.shape[0]
+    return t.start in ((0,) if p > 64 else (0, 64) if p > 32
+                       else (0, 32, 64, 96))
+
+
+def parameters_broken(v: Verdict) -> set[str]:
+    """The ids of broken rules of operands; from the table of parameters and
+    the global constraints."""
+    broken = set()
+    for p in OPERATIONS[v.operation].parameters:
+        value = v.call.get(p.name)
+        if not isinstance(value, Tile):
+            continue
+        if value.buffer not in p.spaces:
+            broken.add("operand.buffer")
+        if value.dtype not in p.dtypes:
+            broken.add("operand.dtype")
+        if v.operation == "dma_copy" or value.buffer == "hbm":
+            continue
+        if not start_is_legal(value):
+            broken.add("operand.start_partition")
+        if v.names["engine"] == "gpsimd" and value.buffer == "psum":
+            broken.add("operand.gpsimd_psum")
+        if v.names["engine"] in ("vector", "scalar"):
+            if value.buffer == "psum" and value.free > 4096:
+                broken.add("operand.psum_free_size")
+    return broken
+
+
+def rules(operation: str) -> list[trnemu.Rule]:
+    """Those of the layers that a call is checked for."""
+    return [r for r in OPERATIONS[operation].rules
+            if r.layer in ("device", "backend") and r.id not in PROSE]
+
+
+@pytest.mark.parametrize("operation", NAMES)
+def test_the_library_refuses_what_the_texts_refuse(operation):
+    texts = rules(operation)
+    reported, alone = Counter(), Counter()
+    for v in verdicts(operation):
+        operands = parameters_broken(v)
+        broken = {r.id for r in texts if not holds(r.text, v.names)}
+        if v.fault is None:
+            assert not broken and not operands, (broken, operands, str(v))
+            continue
+        id = v.fault.id
+        reported[id] += 1
+        if id in operands or id in PROSE or id in WIDER:
+            continue
+        assert id in broken, (sorted(broken), sorted(operands), str(v))
+        alone[id] += len(broken | operands) == 1
+    print({k: (n, alone[k]) for k, n in sorted(reported.items())})
+    never = {r.id for r in texts} - set(reported)
+    # Which a rule before it, or of operands, always forestalls.
+    assert never <= FORESTALLED, never
+
+
+FORESTALLED = {
+    # operand.gpsimd_psum comes first
+    "tensor_tensor.gpsimd_psum", "tensor_scalar.gpsimd_psum",
+    "tensor_copy.gpsimd_psum", "memset.gpsimd_psum",
+    # perf_mode is none in the random calls: test_rules_matmul.py
+    "nc_matmul.double_row_unsupported",
+    # the texts of trn3's limits, which need tiles larger than PSUM
+    "nc_matmul.moving_free_size_fp32", "nc_matmul.moving_free_size_bf16",
+    # every drawn dst starts a bank: test_rules_matmul.py
+    "nc_matmul.one_bank",
+    # nothing but integers of 32 bits is drawn
+    "tensor_scalar.bitvec_operand",
+}
+
+
+def isa() -> dict[str, Any]:
+    path = SPEC / "isa.json"
+    if not path.exists():
+        pytest.skip(f"{path} is not here")
+    return {x["name"]: x for x in json.loads(path.read_text())
+            if x["name"] in NAMES}
+
+
+def static_constraints(entry: dict[str, Any]) -> list[str]:
+    """Without tensor indirection (issue 3), dynamic offsets and what only a
+    run knows."""
+    dynamic = ("ti(", "vec_off(", "scl_off(", "written(", "value_initialised")
+    return [c["expr"] for c in entry["constraints"]
+            if c["level"] == "reject" and "api" not in c.get("layer", "")
+            and not any(d in c["expr"] for d in dynamic)]
+
+
+# affine_select: of the NKI API, as isa.json says of the same rule of memset.
+NOT_OF_THE_DEVICE = {"type_is_float(on_false_value)"}
+
+
+@pytest.mark.parametrize("operation", NAMES)
+def test_the_library_refuses_what_isa_json_refuses(operation):
+    """And a call that isa.json accepts is refused only by a rule that isa.json
+    does not have, of which there are these."""
+    constraints = [c for c in static_constraints(isa()[operation])
+                   if c not in NOT_OF_THE_DEVICE]
+    extra = Counter()
+    for v in verdicts(operation, 500):
+        if parameters_broken(v):
+            continue
+        broken = [c for c in constraints if not holds(c, v.names)]
+        if v.fault is None:
+            assert not broken, (broken, str(v))
+        elif not broken:
+            extra[v.fault.id] += 1
+    print(dict(extra))
+    assert set(extra) <= EXTRA, set(extra) - EXTRA
+
+
+# Rules that isa.json has no constraint for, with where they come from.
+EXTRA = {
+    # engines: of each instruction's list of engines in isa.json
+    "nc_transpose.engine", "tensor_tensor.engine", "tensor_scalar.engine",
+    "tensor_copy.engine", "memset.engine",
+    # isa.json: nc_matmul, undefined_behaviour
+    "nc_matmul.transpose_shape", "nc_matmul.transpose_dst_dtype",
+    # isa.json: nc_transpose, notes
+    "nc_transpose.tensor_integers",
+    # isa.json: operand0 is "None or 0 when op0 is unary"
+    "tensor_scalar.operand0_missing",
+    # isa.json: bitvec operand dtype unstated (integer assumed)
+    "tensor_scalar.bitvec_operand",
+    # trainium3_arch.rst:218
+    "tensor_scalar.scalar_engine_generation",
+    # abs_max and abs_min: nki.api.shared.rst:122, min_gen 4 in isa_vocab.json
+    "tensor_scalar.op1_generation", "scalar_tensor_tensor.generation",
+    # nki-dma-overview.rst:19, of DMA
+    "tensor_copy.packed_cast",
+    # isa.json: attributes of dma_copy; the contract of trigger and queues
+    "dma_copy.trigger", "dma_copy.queues",
+    # isa.json: offset is an int32
+    "iota.int32",
+}
+
+# isa.json constraints without a rule of the same text, and what holds instead.
+ELSEWHERE = {
+    # operand.buffer and operand.dtype, of the table of parameters
+    "buf(stationary) == 'sbuf' and buf(moving) == 'sbuf'",
+    "buf(dst) == 'psum'",
+    "dt(stationary) in PE_IN and dt(moving) in PE_IN",
+    "not engine == 'vector' or (buf(data) in ('sbuf', 'psum') and buf(dst) in "
+    "('sbuf', 'psum'))",
+    "buf(data) in ('sbuf', 'psum') and buf(dst) in ('sbuf', 'psum')",
+    "buf(src) in ('sbuf', 'psum') and buf(dst) in ('sbuf', 'psum')",
+    "buf(dst) == 'sbuf'",
+    "buf(dst) == 'sbuf' and buf(on_true_tile) == 'sbuf'",
+    # the kinds of arguments: operand.value, argument.count
+    "op in ACT",
+    "1 <= len(pattern) <= 4",
+    # tile.partitions
+    "P(dst) <= 128",
+    # tensor_reduce.axis
+    "all((a != 0 for a in (axis if type_is_seq(axis) else (axis,))))",
+    # perf_mode=double_row is unsupported as a whole
+    "not perf_mode == 'double_row' or gen >= 3",
+    "not perf_mode == 'double_row' or (dt(stationary) in FP8 and dt(moving) in "
+    "FP8)",
+    "not perf_mode == 'double_row' or (rank(stationary) >= 3 and rank(moving) "
+    ">= 3 and (shape(stationary)[1] == 2) and (shape(moving)[1] == 2))",
+    "not perf_mode == 'double_row' or (len(tile_size) == 0 or tile_size[1] == "
+    "128)",
+    "not perf_mode == 'double_row' or not is_transpose",
+    # of NKI's API
+    "buf(src) in ('hbm', 'sbuf') and buf(dst) in ('hbm', 'sbuf')",
+}
+
+
+@pytest.mark.parametrize("operation", NAMES)
+def test_every_constraint_of_isa_json_has_a_rule(operation):
+    texts = {r.text for r in OPERATIONS[operation].rules}
+    without = [c for c in static_constraints(isa()[operation])
+               if c not in texts and c not in ELSEWHERE]
+    assert without == []
+
+
+@pytest.mark.parametrize("operation", NAMES)
+def test_every_rule_has_the_text_of_isa_json_or_is_known_not_to(operation):
+    texts = {c["expr"] for c in isa()[operation]["constraints"]}
+    others = {r.id for r in OPERATIONS[operation].rules
+              if r.text not in texts}
+    allowed = EXTRA | {"nc_matmul.double_row_unsupported"}
+    print(sorted(others))
+    assert others <= allowed, others - allowed
+
+
+def test_every_rule_has_what_a_report_needs():
+    ids = Counter(r.id for o in trnemu.operations() for r in o.rules)
+    assert [i for i, n in ids.items() if n > 1] == []
+    for o in trnemu.operations():
+        names = {p.name for p in o.parameters}
+        for r in o.rules:
+            assert r.id.startswith(o.name + ".")
+            assert r.text and r.source and r.message, r.id
+            assert r.operand in names, r.id
+            assert r.layer in ("device", "backend", "api", "lint")
+            assert r.evidence in ("documented", "observed", "inferred",
+                                  "assumed")
+            assert r.category in ("illegal", "unsupported")
+
+
+@pytest.mark.parametrize("operation", NAMES)
+def test_the_operands_are_those_of_isa_json(operation):
+    """Memories and dtypes; "bool" is bool_ there."""
+    table = {p.name: p for p in OPERATIONS[operation].parameters}
+    wrong = []
+    for o in isa()[operation]["operands"]:
+        p = table[o["name"]]
+        dtypes = {d.replace("bool_", "bool") for d in o["dtypes"]}
+        if isinstance(o["dtypes"], str):  # "as data"
+            dtypes = set(table["data"].dtypes)
+        if (operation, o["name"]) in OTHER_DTYPES:
+            dtypes |= OTHER_DTYPES[operation, o["name"]]
+        memories = set(o["buffers"])
+        if operation == "dma_copy":
+            memories.add("psum")  # decisions.md; dma_copy.psum for the API
+        if dtypes != set(p.dtypes) or memories != set(p.spaces):
+            wrong.append((o["name"], dtypes ^ set(p.dtypes),
+                          memories ^ set(p.spaces)))
+    assert wrong == []
+
+
+# Bitwise operations take integer operands, and operand_dtype says the rest.
+OTHER_DTYPES = {
+    ("tensor_scalar", "operand0"): {*INT, *FP},
+    ("tensor_scalar", "operand1"): {*INT, *FP},
+}
