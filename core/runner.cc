@@ -377,60 +377,7 @@ absl::Status Runner::Locate(absl::Status status, size_t core,
   if (d.engine.empty()) d.engine = Name(i.engine);
   if (!d.core) d.core = static_cast<int>(core);
   if (d.source.empty()) d.source = program_.DescribeSource(i.source);
-  return ToStatus(std::move(d));
-}
-
-absl::Status Runner::Deadlock() const {
-  Diagnostic d;
-  d.category = Category::kDeadlock;
-  d.id = "deadlock";
-  int64_t stuck = 0;
-  for (const Sequencer& s : sequencers_) {
-    if (s.done()) continue;
-    ++stuck;
-    const Instruction& i = *s.next;
-    for (const Wait& w : program_.cores[s.core].WaitsOf(i)) {
-      const int64_t value = semaphores_.value(w.semaphore);
-      if (value >= w.value) continue;
-      std::string line = absl::StrCat(
-          "core ", s.core, " ", std::string(Name(s.engine)),
-          " engine waits at instruction ", i.order, " (",
-          std::string(Info(i.opcode).name), ") for semaphore ",
-          program_.semaphores[w.semaphore].name, " >= ", w.value,
-          "; it is ", value);
-      const std::string source = program_.DescribeSource(i.source);
-      if (!source.empty()) absl::StrAppend(&line, ", at ", source);
-      d.related.push_back(line);
-      int listed = 0;
-      for (const Sequencer& other : sequencers_) {
-        for (const Instruction* n = other.next; n != other.end; ++n) {
-          for (const trnemu::Signal& g : program_.cores[other.core].SignalsOf(*n)) {
-            if (g.semaphore != w.semaphore || listed >= 3) continue;
-            ++listed;
-            d.related.push_back(absl::StrCat(
-                "  instruction ", n->order, " on the ",
-                std::string(Name(other.engine)), " engine of core ",
-                other.core, " could still signal it"));
-          }
-        }
-      }
-      if (listed == 0) {
-        d.related.push_back("  nothing that is left signals it");
-      }
-      if (d.instruction) continue;
-      d.instruction = i.order;
-      d.opcode = Info(i.opcode).name;
-      d.operation = program_.operations[i.operation];
-      d.engine = Name(s.engine);
-      d.core = static_cast<int>(s.core);
-      d.source = source;
-    }
-  }
-  if (stuck == 0) return absl::OkStatus();
-  d.message = absl::StrCat("nothing can proceed: ", stuck,
-                           stuck == 1 ? " engine waits" : " engines wait",
-                           " for semaphores that nobody will signal");
-  d.remedy = "add the missing signal, or wait for the value that is reached";
+  DescribeOperand(d, core, i);
   return ToStatus(std::move(d));
 }
 

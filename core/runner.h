@@ -85,6 +85,11 @@ class Runner : public FindingSink {
   void Retire(Sequencer& s);
 
   absl::Status Locate(absl::Status status, size_t core, const Instruction& i);
+  void DescribeOperand(Diagnostic& d, size_t core, const Instruction& i) const;
+  // The last instruction before `i` that writes bytes of `access`, as a
+  // sentence; "" if there is none.
+  std::string LastWriter(size_t core, const Instruction& i,
+                         const Access& access) const;
   absl::Status Deadlock() const;
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const Tile* dst);

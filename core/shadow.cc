@@ -126,9 +126,8 @@ void ForEachPsumRun(const Tile& tile, int64_t first, int64_t count,
                     Visit visit) {
   const Layout layout = RowLayout(tile);
   const int64_t size = static_cast<int64_t>(SizeOf(tile.dtype));
-  while (count > 0) {
-    const int64_t partition = first / tile.free_size;
-    const int64_t from = first % tile.free_size;
+  int64_t from = first % tile.free_size;
+  for (int64_t partition = first / tile.free_size; count > 0; ++partition) {
     const int64_t n = std::min(count, tile.free_size - from);
     ForEachRun(layout, from, n, [&](ptrdiff_t offset, int64_t, int64_t run) {
       if (run == 1 || layout.step() == size) {
@@ -139,7 +138,7 @@ void ForEachPsumRun(const Tile& tile, int64_t first, int64_t count,
         visit(partition, offset + i * layout.step(), size);
       }
     });
-    first += n;
+    from = 0;
     count -= n;
   }
 }
@@ -189,10 +188,11 @@ unsigned PsumWriters(const Tile& tile) {
                    const auto [begin, size] =
                        EntriesOf(tile, partition, offset, bytes);
                    writers |= 1u << *begin;
-                   // All equal, most of the time: equal to themselves shifted
-                   // by one.
-                   const size_t others = static_cast<size_t>(size - 1);
-                   if (std::memcmp(begin, begin + 1, others) == 0) return;
+                   uint8_t differ = 0;  // 0 most of the time
+                   for (int64_t i = 1; i < size; ++i) {
+                     differ |= static_cast<uint8_t>(begin[i] ^ *begin);
+                   }
+                   if (differ == 0) return;
                    for (int64_t i = 1; i < size; ++i) writers |= 1u << begin[i];
                  });
   return writers;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace trnemu {
 namespace {
@@ -12,11 +13,15 @@ constexpr uint64_t kOnes = ~uint64_t{0};
 // The words that n > 0 bits touch, and which bits of the first and last word
 // are among them.
 struct Span {
-  Span(uint64_t* words, int64_t begin, int64_t n)
-      : first(words + begin / kWordBits),
-        last(words + (begin + n - 1) / kWordBits),
-        head(kOnes << (begin % kWordBits)),
-        tail(kOnes >> (kWordBits - 1 - (begin + n - 1) % kWordBits)) {
+  Span(uint64_t* words, int64_t begin, int64_t n) {
+    // Unsigned, so that dividing is shifting.
+    constexpr uint64_t kBits = kWordBits;
+    const uint64_t from = static_cast<uint64_t>(begin);
+    const uint64_t to = from + static_cast<uint64_t>(n) - 1;
+    first = words + from / kBits;
+    last = words + to / kBits;
+    head = kOnes << (from % kBits);
+    tail = kOnes >> (kBits - 1 - to % kBits);
     if (first == last) head = tail = head & tail;
   }
 
@@ -26,16 +31,92 @@ struct Span {
   uint64_t tail;
 };
 
-bool AllOnes(const uint64_t* begin, const uint64_t* end) {
-  constexpr ptrdiff_t kBlock = 16;
-  for (; end - begin >= kBlock; begin += kBlock) {
-    uint64_t all = kOnes;
-    for (ptrdiff_t i = 0; i < kBlock; ++i) all &= begin[i];
-    if (all != kOnes) return false;
+// Four words in one register, where the processor has such. (An array of four
+// is not kept in one by GCC 12.)
+using Four [[gnu::vector_size(32)]] = uint64_t;
+constexpr ptrdiff_t kFour = 4;
+
+// What the bits of some spans have in common.
+class Common {
+ public:
+  // The words between the first and the last one.
+  void AddInner(const uint64_t* first, const uint64_t* last) {
+    const uint64_t* word = first + 1;
+    if (last - word < kFour) {
+      for (; word < last; ++word) ends_ &= *word;
+      return;
+    }
+    for (; last - word >= kFour; word += kFour) AddFour(word);
+    AddFour(last - kFour);  // some of them a second time
   }
-  uint64_t all = kOnes;
-  for (; begin != end; ++begin) all &= *begin;
-  return all == kOnes;
+  void AddEnds(const Span& span) {
+    ends_ &= (*span.first | ~span.head) & (*span.last | ~span.tail);
+  }
+  bool AllSet() const {
+    return (ends_ & inner_[0] & inner_[1] & inner_[2] & inner_[3]) == kOnes;
+  }
+
+ private:
+  void AddFour(const uint64_t* words) {
+    Four four;
+    std::memcpy(&four, words, sizeof(four));
+    inner_ &= four;
+  }
+
+  Four inner_ = {kOnes, kOnes, kOnes, kOnes};
+  uint64_t ends_ = kOnes;
+};
+
+bool SpanSet(const Span& span) {
+  // Looks at what it has after each block.
+  constexpr ptrdiff_t kBlock = 128;
+  const uint64_t* first = span.first;
+  Common common;
+  common.AddEnds(span);
+  while (span.last - first > kBlock) {
+    if (!common.AllSet()) return false;
+    common.AddInner(first, first + kBlock);
+    first += kBlock - 1;
+  }
+  common.AddInner(first, span.last);
+  return common.AllSet();
+}
+
+void SetSpan(const Span& span) {
+  *span.first |= span.head;
+  *span.last |= span.tail;
+  uint64_t* word = span.first + 1;
+  if (span.last - word < kFour) {
+    for (; word < span.last; ++word) *word = kOnes;
+    return;
+  }
+  constexpr Four kOnesFour = {kOnes, kOnes, kOnes, kOnes};
+  for (; span.last - word >= kFour; word += kFour) {
+    std::memcpy(word, &kOnesFour, sizeof(kOnesFour));
+  }
+  std::memcpy(span.last - kFour, &kOnesFour, sizeof(kOnesFour));
+}
+
+// Pieces that are whole words apart, like rows: each has the same ends.
+bool AreRows(ptrdiff_t step) { return step % kWordBits == 0; }
+
+bool RowsSet(Span span, ptrdiff_t step, int64_t n) {
+  Common common;
+  for (int64_t i = 0; i < n; ++i) {
+    common.AddEnds(span);
+    common.AddInner(span.first, span.last);
+    span.first += step / kWordBits;
+    span.last += step / kWordBits;
+  }
+  return common.AllSet();
+}
+
+void SetRows(Span span, ptrdiff_t step, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    SetSpan(span);
+    span.first += step / kWordBits;
+    span.last += step / kWordBits;
+  }
 }
 
 // The bits of the span that are set in `comb`.
@@ -66,7 +147,7 @@ uint64_t Comb(int64_t begin, ptrdiff_t step, int64_t size) {
 }
 
 bool IsComb(ptrdiff_t step, int64_t size) {
-  return size < step && step <= kWordBits && kWordBits % step == 0;
+  return size < step && kWordBits % step == 0;
 }
 
 // Makes pieces ascend without repeating: the same set of bits.
@@ -80,12 +161,7 @@ void Ascend(ptrdiff_t& begin, ptrdiff_t& step, int64_t& n) {
 }  // namespace
 
 void WrittenBits::Set(ptrdiff_t begin, int64_t n) const {
-  if (n <= 0) return;
-  const Span span(words_, origin_ + begin, n);
-  *span.first |= span.head;
-  if (span.first == span.last) return;
-  std::fill(span.first + 1, span.last, kOnes);
-  *span.last |= span.tail;
+  if (n > 0) SetSpan(Span(words_, origin_ + begin, n));
 }
 
 void WrittenBits::Clear(ptrdiff_t begin, int64_t n) const {
@@ -98,11 +174,7 @@ void WrittenBits::Clear(ptrdiff_t begin, int64_t n) const {
 }
 
 bool WrittenBits::AllSet(ptrdiff_t begin, int64_t n) const {
-  if (n <= 0) return true;
-  const Span span(words_, origin_ + begin, n);
-  const uint64_t ends = (*span.first | ~span.head) & (*span.last | ~span.tail);
-  if (ends != kOnes) return false;
-  return span.last - span.first < 2 || AllOnes(span.first + 1, span.last);
+  return n <= 0 || SpanSet(Span(words_, origin_ + begin, n));
 }
 
 int64_t WrittenBits::FirstClear(ptrdiff_t begin, int64_t n) const {
@@ -123,11 +195,13 @@ void WrittenBits::SetEach(ptrdiff_t begin, ptrdiff_t step, int64_t n,
                           int64_t size) const {
   Ascend(begin, step, n);
   if (n <= 1 || step == size) return Set(begin, n * size);
-  if (IsComb(step, size)) {
-    const int64_t from = origin_ + begin;
-    SetComb(Span(words_, from, (n - 1) * step + size), Comb(from, step, size));
-    return;
-  }
+  const int64_t from = origin_ + begin;
+  const Span all(words_, from, (n - 1) * step + size);
+  if (IsComb(step, size)) return SetComb(all, Comb(from, step, size));
+  if (AreRows(step)) return SetRows(Span(words_, from, size), step, n);
+  // Where pieces are dense, all often is set already; quicker to see than to
+  // do.
+  if (step < kWordBits && SpanSet(all)) return;
   for (int64_t i = 0; i < n; ++i) Set(begin + i * step, size);
 }
 
@@ -135,14 +209,11 @@ bool WrittenBits::EachSet(ptrdiff_t begin, ptrdiff_t step, int64_t n,
                           int64_t size) const {
   Ascend(begin, step, n);
   if (n <= 1 || step == size) return AllSet(begin, n * size);
-  const int64_t span = (n - 1) * step + size;
-  if (IsComb(step, size)) {
-    const int64_t from = origin_ + begin;
-    return CombSet(Span(words_, from, span), Comb(from, step, size));
-  }
-  // Where pieces are dense, what lies between them often is written too, and
-  // that is quicker to see.
-  if (step <= kWordBits && AllSet(begin, span)) return true;
+  const int64_t from = origin_ + begin;
+  const Span all(words_, from, (n - 1) * step + size);
+  if (IsComb(step, size)) return CombSet(all, Comb(from, step, size));
+  if (AreRows(step)) return RowsSet(Span(words_, from, size), step, n);
+  if (step < kWordBits && SpanSet(all)) return true;
   for (int64_t i = 0; i < n; ++i) {
     if (!AllSet(begin + i * step, size)) return false;
   }

@@ -9,7 +9,7 @@
 namespace trnemu {
 namespace {
 
-constexpr int64_t kBits = 1024;
+constexpr int64_t kBits = 2048;
 using Expected = std::bitset<kBits>;
 
 // Positions around the ends of words.

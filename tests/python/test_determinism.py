@@ -218,7 +218,7 @@ def test_the_mixed_program_has_its_fingerprint(target):
 
 SCHEDULES = [
     *itertools.product(["trn2"], ["timed", "program", *range(21)]),
-    *itertools.product(["trn1", "trn3"], ["timed", "program", 0, 1, 2]),
+    *itertools.product(["trn1", "trn3"], ["timed", "program", 0]),
 ]
 
 

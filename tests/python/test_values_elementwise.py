@@ -343,22 +343,23 @@ def test_tensor_scalar_computes_every_op(target, dtype, tile, reverse):
         ref.same(out[2 * i + 1], ref.cast(want, dtype), f"{op} to {dtype}:")
 
 
+REVERSES = list(itertools.product([False, True], repeat=2))
+
+
 @pytest.mark.parametrize("op0", ref.BINARY)
-@pytest.mark.parametrize("op1", ref.BINARY)
-def test_tensor_scalar_rounds_between_its_two_ops(op0, op1):
+def test_tensor_scalar_rounds_between_its_two_ops(op0):
     a, b = operands("float32", 5), operands("float32", 6)[:, :1].copy()
-    full = np.repeat(b, SHAPE[1], 1)
-    c = np.full(SHAPE, 0.3, F32)
+    full, c = np.repeat(b, SHAPE[1], 1), np.full(SHAPE, 0.3, F32)
     k = Kit()
     x, operand = k.load(a), k.load(b)
-    reverses = list(itertools.product([False, True], repeat=2))
-    tiles = [k.empty(SHAPE) for _ in reverses]
-    for t, (r0, r1) in zip(tiles, reverses):
+    cases = list(itertools.product(ref.BINARY, REVERSES))
+    tiles = [k.empty(SHAPE) for _ in cases]
+    for t, (op1, (r0, r1)) in zip(tiles, cases):
         k.b.tensor_scalar(
             dst=t, data=x, op0=op0, operand0=operand, reverse0=r0,
             op1=op1, operand1=0.3, reverse1=r1,
         )
-    for out, (r0, r1) in zip(k.run(*tiles), reverses):
+    for out, (op1, (r0, r1)) in zip(k.run(*tiles), cases):
         t = ref.BINARY[op0](*((full, a) if r0 else (a, full)))
         t = ref.BINARY[op1](*((c, t) if r1 else (t, c)))
         ref.same(out, t, f"{op0}, {op1}, reversed {r0} {r1}:")
@@ -433,6 +434,29 @@ def test_a_unary_op_may_come_second(op1):
     )
     f = {**ref.UNARY, **ref.GEN4_UNARY}[op1]
     ref.same(k.one(t), f(a - F32(0.7)))
+
+
+def test_a_unary_op_may_come_first():
+    a = operands("float32", 13)
+    k = Kit()
+    t = k.empty(SHAPE)
+    k.b.tensor_scalar(
+        dst=t, data=k.load(a), op0="abs", op1="subtract", operand1=0.7,
+        reverse1=True,
+    )
+    ref.same(k.one(t), F32(0.7) - np.abs(a))
+
+
+@pytest.mark.parametrize(
+    "number", [0.1, 1e300, -1e300, 1e-60, np.inf, 2**24 + 1]
+)
+def test_numbers_become_fp32_by_nearest_even(number):
+    k = Kit()
+    t = k.empty((1, 1))
+    k.b.tensor_scalar(
+        dst=t, data=k.filled((1, 1), 0.0), op0="add", operand0=number
+    )
+    assert k.one(t)[0, 0] == F32(number)
 
 
 @pytest.mark.parametrize("dtype", ref.INTS)
@@ -527,25 +551,26 @@ def test_tensor_scalar_reads_through_views(look):
 
 
 @pytest.mark.parametrize("op0", [*ref.BINARY, *ref.UNARY])
-@pytest.mark.parametrize("op1", ref.BINARY)
-def test_scalar_tensor_tensor_computes_every_pair_of_ops(op0, op1):
+def test_scalar_tensor_tensor_computes_every_pair_of_ops(op0):
     a, c = operands("float32", 17), operands("bfloat16", 18)
     b = operands("float16", 19)[:, :1].copy()
     full, fc = np.repeat(ref.widen(b), SHAPE[1], 1), ref.widen(c)
     k = Kit()
     x, y = k.load(a), k.load(c)
-    operand = 0.0 if op0 in ref.UNARY else k.load(b)
-    reverses = list(itertools.product([False, True], repeat=2))
-    if op0 in ref.UNARY:
-        reverses = [(False, False), (False, True)]
-    tiles = [k.empty(SHAPE) for _ in reverses]
-    for t, (r0, r1) in zip(tiles, reverses):
+    unary = op0 in ref.UNARY
+    operand = 0.0 if unary else k.load(b)
+    cases = [
+        (op1, r) for op1 in ref.BINARY for r in REVERSES
+        if not (unary and r[0])
+    ]
+    tiles = [k.empty(SHAPE) for _ in cases]
+    for t, (op1, (r0, r1)) in zip(tiles, cases):
         k.b.scalar_tensor_tensor(
             dst=t, data=x, op0=op0, operand0=operand, op1=op1, operand1=y,
             reverse0=r0, reverse1=r1,
         )
-    for out, (r0, r1) in zip(k.run(*tiles), reverses):
-        if op0 in ref.UNARY:
+    for out, (op1, (r0, r1)) in zip(k.run(*tiles), cases):
+        if unary:
             t = ref.UNARY[op0](a)
         else:
             t = ref.BINARY[op0](*((full, a) if r0 else (a, full)))

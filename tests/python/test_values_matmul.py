@@ -256,6 +256,21 @@ def test_operands_and_dst_are_seen_through_views(look):
     ref.same(k.one(whole), want)
 
 
+@pytest.mark.parametrize("place", [(0, 20), (32, 32), (64, 64), (96, 17)])
+def test_operands_may_start_at_any_legal_partition(place):
+    start, rows = place
+    a, b = normal("bfloat16", (rows, 30), 18), normal(
+        "bfloat16", (rows, 40), 19
+    )
+    k = Kit()
+    bank = k.empty((30, 40), space="psum")
+    k.b.nc_matmul(
+        dst=bank, stationary=k.load(a, start=start),
+        moving=k.load(b, start=start),
+    )
+    ref.same(k.one(bank), ref.column(ref.widen(a), ref.widen(b)))
+
+
 TILES = [  # (target, tile size, tile position)
     (target, size, position)
     for target in TARGETS

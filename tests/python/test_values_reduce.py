@@ -104,6 +104,15 @@ def test_negate_gives_minus_the_result(op):
     ref.same(run_reduce(a, op, 1, negate=True)[:, 0], -reduce(op, a, 1))
 
 
+def test_axes_may_be_counted_from_the_end():
+    a = np.arange(24, dtype=F32).reshape(2, 3, 4)
+    for axis, want in ((-1, a.sum(2)), ((-2, -1), a.sum((1, 2))[:, None])):
+        k = Kit()
+        t = k.empty(want.shape)
+        k.b.tensor_reduce(dst=t, op="add", data=k.load(a), axis=axis)
+        ref.same(k.one(t), want)
+
+
 SHAPES = [(6,), (4, 5), (2, 3, 4), (2, 3, 2, 4)]
 
 
