@@ -204,7 +204,10 @@ absl::StatusOr<std::unique_ptr<Executable>> LogicalCore::Load(
                                   machine_->cores.size()));
   }
   std::vector<Diagnostic> allowed;
-  for (Diagnostic& d : VerifyProgram(*program, *machine_->hardware)) {
+  VerifyOptions every_finding;
+  every_finding.max_findings = 0;
+  for (Diagnostic& d :
+       VerifyProgram(*program, *machine_->hardware, every_finding)) {
     if (d.severity == Severity::kError && !IsAllowed(d, allow)) {
       return ToStatus(std::move(d));
     }

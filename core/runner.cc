@@ -43,7 +43,8 @@ Runner::Runner(const Program& program, Machine& machine,
       dma_engine_free_(program.cores.size()),
       queue_free_(program.queue_sets.size() * kQueues, 0),
       pending_parts_(program.queue_sets.size() * kQueues),
-      opcode_counts_(kNumOpcodes, 0) {
+      opcode_counts_(kNumOpcodes, 0),
+      operation_counts_(program.operations.size(), 0) {
   for (size_t c = 0; c < program.cores.size(); ++c) {
     for (Engine engine : kSequencers) {
       const auto& stream = program.cores[c].stream(engine);
@@ -98,6 +99,10 @@ absl::Status Runner::Run() {
     if (opcode_counts_[i] == 0) continue;
     profile_.opcodes[std::string(Info(static_cast<Opcode>(i)).name)] =
         opcode_counts_[i];
+  }
+  for (size_t i = 0; i < operation_counts_.size(); ++i) {
+    if (operation_counts_[i] == 0) continue;
+    profile_.operations[program_.operations[i]] += operation_counts_[i];
   }
   return status;
 }
@@ -364,6 +369,7 @@ void Runner::Retire(Sequencer& s) {
   ++profile_.instructions;
   ++profile_.engines[static_cast<size_t>(s.engine)].instructions;
   ++opcode_counts_[static_cast<size_t>(s.next->opcode)];
+  if (s.next->step == 0) ++operation_counts_[s.next->operation];
   ++s.next;
   s.prepared = false;
 }

@@ -121,6 +121,7 @@ class Runner : public FindingSink {
   size_t current_core_ = 0;
   Ticks now_ = 0;
   std::vector<int64_t> opcode_counts_;
+  std::vector<int64_t> operation_counts_;
   std::optional<Disassembler> disassembler_;  // with a log
 };
 

@@ -14,8 +14,8 @@ namespace trnemu {
 
 struct VerifyOptions {
   unsigned layers = kDefaultLayers;
-  // Different findings at most; repeats of the same rule at the same source
-  // are counted, not listed.
+  // Different findings at most, 0 for all; repeats of the same rule at the same
+  // source are counted, not listed.
   int max_findings = 100;
 };
 

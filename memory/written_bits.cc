@@ -198,9 +198,12 @@ void WrittenBits::SetEach(ptrdiff_t begin, ptrdiff_t step, int64_t n,
   const int64_t from = origin_ + begin;
   const Span all(words_, from, (n - 1) * step + size);
   if (IsComb(step, size)) return SetComb(all, Comb(from, step, size));
-  if (AreRows(step)) return SetRows(Span(words_, from, size), step, n);
-  // Where pieces are dense, all often is set already; quicker to see than to
-  // do.
+  // Often all is set already, which is quicker to see than to do.
+  if (AreRows(step)) {
+    const Span row(words_, from, size);
+    if (!RowsSet(row, step, n)) SetRows(row, step, n);
+    return;
+  }
   if (step < kWordBits && SpanSet(all)) return;
   for (int64_t i = 0; i < n; ++i) Set(begin + i * step, size);
 }

@@ -1,7 +1,5 @@
 #include "frontend/cli/npy.h"
 
-// tests/CMakeLists.txt links no library of the command line: what is tested
-// comes in here.
 #include <unistd.h>
 
 #include <cmath>
@@ -10,8 +8,6 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "frontend/cli/npy.cc"
-#include "frontend/cli/npy_header.cc"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "isa/diagnostic.h"
