@@ -156,7 +156,10 @@ absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
   have_inouts_ = true;
   for (const Diagnostic& d : result->diagnostics) {
     const bool stops = d.severity == Severity::kError || options.strict;
-    if (stops) result->allowed.push_back(d.id);
+    if (stops && std::find(result->allowed.begin(), result->allowed.end(),
+                           d.id) == result->allowed.end()) {
+      result->allowed.push_back(d.id);
+    }
   }
   return result;
 }

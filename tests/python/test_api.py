@@ -250,6 +250,7 @@ def test_reading_what_was_never_written_is_a_fault_at_run():
     with pytest.raises(trnemu.Fault) as info:
         trnemu.run(p, {})
     assert info.value.category == "uninitialized"
+    assert "empty" in str(info.value)
     assert HERE in info.value.source
 
 

@@ -178,15 +178,3 @@ def test_cmp_op_is_a_comparison(target, op):
 @pytest.mark.parametrize("op", [*(o for o in ARITH if o not in CMP), *BITVEC])
 def test_cmp_op_is_nothing_else(target, op):
     refused(target, "affine_select.cmp_op", select(cmp_op=op), "cmp_op", op)
-
-
-@every_target
-def test_on_false_value_is_written_as_a_float_in_nki(target):
-    # A literal's type is a rule of the API, as isa.json says of memset; the
-    # device gets a number. Program.verify finds it when asked for that layer.
-    for value, ids in ((1.0, []), (1, ["affine_select.on_false_type"])):
-        bench = Bench(target)
-        select(on_false_value=value)(bench)
-        p = bench.b.build()
-        assert p.verify() == []
-        assert [f.id for f in p.verify(layers=["api"])] == ids

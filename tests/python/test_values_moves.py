@@ -287,12 +287,12 @@ def test_iota_writes_through_views(look):
     ref.same(k.one(t), want)
 
 
-# The device has no less and less_equal: the negated value compares greater
-# (decisions.md), in int32, where -2^31 is its own negative.
+# The device has no less and less_equal (decisions.md). a < 0 is ~a >= 0, which
+# is exact; a <= 0 is -a >= 0 in int32, where -2^31 is its own negative.
 COMPARE = {
     "equal": lambda v: v == 0, "not_equal": lambda v: v != 0,
     "greater": lambda v: v > 0, "greater_equal": lambda v: v >= 0,
-    "less": lambda v: -v > 0, "less_equal": lambda v: -v >= 0,
+    "less": lambda v: v < 0, "less_equal": lambda v: -v >= 0,
 }
 
 

@@ -107,10 +107,10 @@ def test_repeats_of_a_line_are_counted():
     assert "5 times" in str(findings[0])
 
 
-def test_two_operands_of_one_instruction_are_two_findings():
+def test_each_broken_operand_of_an_instruction_is_a_finding():
     p = moved(48)
     starts = [f for f in p.verify() if f.id == "operand.start_partition"]
-    assert sorted(f.operand for f in starts) == ["dst", "src"]
+    assert sorted(f.operand for f in starts) == ["data1", "data2", "dst"]
 
 
 def test_several_rules_of_one_instruction_are_all_listed():
