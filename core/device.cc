@@ -94,6 +94,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->stationary_rows = 0;
     state->stationary_columns = 0;
     state->scalar_accumulators.fill(0);
+    state->scalar_accumulators_set.fill(false);
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();

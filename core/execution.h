@@ -94,9 +94,13 @@ struct CoreState {
   std::array<int64_t, 4> stationary_position{};
   // Scalar engine: one running sum per lane.
   std::array<float, kPartitions> scalar_accumulators{};
+  // Lanes that were reset in this run; the others hold what is left over.
+  std::array<bool, kPartitions> scalar_accumulators_set{};
   // Row buffers; each at least the longest free size (65536 elements).
   std::array<std::vector<float>, 4> rows;
   std::vector<uint32_t> bits[3];
+  // Direction of the last RowWriter::ForEachPartition that was free to choose.
+  bool backwards = false;
   // Matrices of the tensor engine (128 x 8192 at most), grown on first use.
   std::array<std::vector<float>, 3> matrices;
 };

@@ -100,7 +100,9 @@ absl::Status ReadUnwritten(const Tile& tile, std::string_view operand,
         d.details.begin(),
         {"partition", absl::StrCat(tile.first_partition + partition)});
   }
-  d.remedy = "write all that the instruction reads, or narrow its view";
+  d.remedy =
+      "write all that the instruction reads, narrow its view, or wait for the "
+      "instruction that writes it";
   return ToStatus(std::move(d));
 }
 

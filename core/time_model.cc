@@ -17,10 +17,10 @@ size_t CountedSlot(Opcode opcode) {
     case Opcode::kLoadStationary:
     case Opcode::kMemset:
     case Opcode::kIota:
-    case Opcode::kReadAccumulator:
-      return 0;
     case Opcode::kAffineSelect:
-      return slot::AffineSelect::kDst;
+    case Opcode::kReadAccumulator:
+    case Opcode::kPsumReset:
+      return 0;
     default:
       return 1;
   }

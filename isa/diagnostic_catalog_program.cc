@@ -9,7 +9,7 @@ using enum Category;
 constexpr CatalogEntry kEntries[] = {
     {"access.out_of_bounds", kOutOfBounds,
      "An operand reaches outside its tensor.",
-     "t[0:128, 0:600] of a tile of 512 columns",
+     "t[0, 600] of a tile of 512 columns",
      "Narrow the view, or make the tensor larger."},
     {"access.pattern_out_of_bounds", kOutOfBounds,
      "An explicit access pattern reaches outside its tensor.",

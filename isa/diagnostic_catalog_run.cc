@@ -11,7 +11,17 @@ constexpr CatalogEntry kEntries[] = {
      "An instruction reads bytes that nothing has written in this run. On a "
      "device they hold whatever an earlier program left.",
      "a tile of 128 partitions of which 127 were written, then reduced",
-     "Write all that is read, or narrow the view.", Severity::kError, true},
+     "Write all that is read, or narrow the view. With explicit "
+     "synchronisation: wait for the instruction that writes them.",
+     Severity::kError, true},
+    {"activation.accumulator_unset", kUninitialized,
+     "An activation adds to, or reads, accumulators of the scalar engine that "
+     "nothing has reset in this run. They outlive a program, so a device gives "
+     "what is left over.",
+     "activation(reduce_op=\"add\", reduce_res=r) without reduce_cmd, which is "
+     "idle by default",
+     "Pass reduce_cmd=\"reset_reduce\" to sum this instruction's values.",
+     Severity::kError, true},
     {"output.unwritten", kUninitialized,
      "The run ended, and part of an output was never written.",
      "an output of 512 columns of which 500 were stored",

@@ -123,6 +123,8 @@ class Activation {
         reader_(data_, state.numerics),
         writer_(args.slots[S::kDst].tile, "dst", state) {
     writer_.Reads(data_);
+    writer_.Reads(bias_);
+    writer_.Reads(scale_);
   }
 
   // Computes y of a partition, in dst or in `buffer`, and stores it.
@@ -144,7 +146,11 @@ class Activation {
 
   void Plain() {
     float* const buffer = RowBuffer(state_, 0, data_.free_size);
-    for (uint32_t p = 0; p < data_.partitions; ++p) Row(p, buffer);
+    if (checks_) {
+      for (uint32_t p = 0; p < data_.partitions; ++p) Row(p, buffer);
+    } else {
+      writer_.ForEachPartition([&](uint32_t p) { Row(p, buffer); });
+    }
   }
 
   // The same, and adds each row's sum to its lane.
@@ -182,16 +188,39 @@ class Activation {
   RowWriter writer_;
 };
 
+// Accumulators outlive a program: what nothing has reset is left over.
+absl::Status CheckAccumulators(uint32_t lanes, std::string_view use,
+                               CoreState& state) {
+  const auto begin = state.scalar_accumulators_set.begin();
+  const auto unset = std::find(begin, begin + lanes, false);
+  if (unset == begin + lanes || !state.check_memory) return absl::OkStatus();
+  Diagnostic d;
+  d.category = Category::kUninitialized;
+  d.id = "activation.accumulator_unset";
+  d.operand = "reduce_res";
+  d.message = absl::StrCat(
+      std::string(use), " the accumulator of lane ", unset - begin,
+      ", which nothing has reset in this run; reduce_cmd is idle unless given");
+  d.remedy = "pass reduce_cmd=\"reset_reduce\" to sum this instruction's values";
+  d.reference = "nki/api/nki/isa/__init__.py:1354";
+  return Admit(state, ToStatus(std::move(d)));
+}
+
 }  // namespace
 
 absl::Status ExecuteActivate(const ExecuteArgs& args, CoreState& state) {
   using S = slot::Activate;
   const ReduceCmd command = args.attributes[S::kReduceCmd].as<ReduceCmd>();
-  Activation activation(args, state);
+  const uint32_t lanes = args.slots[S::kData].tile.partitions;
   if (command == ReduceCmd::kReset || command == ReduceCmd::kResetReduce) {
-    const uint32_t lanes = args.slots[S::kData].tile.partitions;
     std::fill_n(state.scalar_accumulators.begin(), lanes, 0.0f);
+    std::fill_n(state.scalar_accumulators_set.begin(), lanes, true);
+  } else if (command == ReduceCmd::kReduce) {
+    absl::Status status = CheckAccumulators(lanes, "reduce_cmd=reduce adds to",
+                                            state);
+    if (!status.ok()) return status;
   }
+  Activation activation(args, state);
   if (command == ReduceCmd::kReduce || command == ReduceCmd::kResetReduce) {
     activation.Reduce();
   } else {
@@ -202,6 +231,9 @@ absl::Status ExecuteActivate(const ExecuteArgs& args, CoreState& state) {
 
 absl::Status ExecuteReadAccumulator(const ExecuteArgs& args, CoreState& state) {
   const Tile& dst = args.slots[slot::ReadAccumulator::kDst].tile;
+  absl::Status status =
+      CheckAccumulators(dst.partitions, "reduce_res reads", state);
+  if (!status.ok()) return status;
   RowWriter writer(dst, "dst", state);
   for (uint32_t p = 0; p < dst.partitions; ++p) {
     writer.Write(p, &state.scalar_accumulators[p]);

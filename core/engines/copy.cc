@@ -26,9 +26,10 @@ void CopyBits(const Tile& src, const Tile& dst, RowWriter& writer,
   const bool arrays =
       reader.contiguous() && RowLayout(dst).contiguous(SizeOf(dst.dtype));
   if (arrays) {
-    for (uint32_t p = 0; p < src.partitions; ++p) {
+    writer.Reads(src);
+    writer.ForEachPartition([&](uint32_t p) {
       std::memmove(writer.base(p), reader.base(p), bytes);
-    }
+    });
     return;
   }
   uint32_t* const words = BitsBuffer(state, 0, src.free_size);

@@ -88,8 +88,8 @@ void IntegerTensorTensor(AluOp op, const Tile& a, const Tile& b,
 
 // All three are bfloat16 and lie in order: one pass without fp32 rows. False
 // if not, or if `op` has no such path.
-bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b,
-                      const RowWriter& writer, CoreState& state) {
+bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b, RowWriter& writer,
+                      CoreState& state) {
   const RowReader read_a(a, state.numerics);
   const RowReader read_b(b, state.numerics);
   if (!read_a.IsArrayOf(Dtype::kBFloat16) ||
@@ -97,14 +97,14 @@ bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b,
       !writer.IsArrayOf(Dtype::kBFloat16)) {
     return false;
   }
-  for (uint32_t p = 0; p < a.partitions; ++p) {
-    if (!AluRowsBf16(op, reinterpret_cast<const uint16_t*>(read_a.base(p)),
-                     reinterpret_cast<const uint16_t*>(read_b.base(p)),
-                     static_cast<size_t>(a.free_size),
-                     reinterpret_cast<uint16_t*>(writer.base(p)))) {
-      return false;
-    }
-  }
+  const Bf16Row row = Bf16RowOf(op);
+  if (row == nullptr) return false;
+  writer.ForEachPartition([&](uint32_t p) {
+    row(reinterpret_cast<const uint16_t*>(read_a.base(p)),
+        reinterpret_cast<const uint16_t*>(read_b.base(p)),
+        static_cast<size_t>(a.free_size),
+        reinterpret_cast<uint16_t*>(writer.base(p)));
+  });
   return true;
 }
 
@@ -114,13 +114,14 @@ void FloatTensorTensor(AluOp op, const Tile& a, const Tile& b,
   const RowReader read_b(b, state.numerics);
   float* const row_a = RowBuffer(state, 0, a.free_size);
   float* const row_b = RowBuffer(state, 1, a.free_size);
-  for (uint32_t p = 0; p < a.partitions; ++p) {
+  const BinaryRow row = BinaryRowOf(op);
+  writer.ForEachPartition([&](uint32_t p) {
     const float* const x = read_a.Read(p, row_a);
     const float* const y = read_b.Read(p, row_b);
     float* const out = writer.Place(p, row_a);
-    AluRows(op, x, y, static_cast<size_t>(a.free_size), out);
+    row(x, y, static_cast<size_t>(a.free_size), out);
     writer.Write(p, out);
-  }
+  });
 }
 
 // ---- TensorScalar, ScalarTensorTensor ----
@@ -137,15 +138,6 @@ ScalarStep StepOf(const ExecuteArgs& args, const CoreState& state,
   return {args.attributes[op].as<AluOp>(), args.attributes[reverse].boolean(),
           ColumnReader(args.slots[operand], args.operands[operand],
                        state.numerics)};
-}
-
-void Apply(const ScalarStep& step, float operand, const float* in, size_t n,
-           float* out) {
-  if (IsUnary(step.op)) {
-    AluRowUnary(step.op, in, n, out);
-  } else {
-    AluRowScalar(step.op, in, operand, step.reverse, n, out);
-  }
 }
 
 void ApplyBits(const ScalarStep& step, uint32_t operand, unsigned bytes,
@@ -189,15 +181,18 @@ void FloatTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
   const RowReader reader(data, state.numerics);
   const size_t n = static_cast<size_t>(data.free_size);
   float* const buffer = RowBuffer(state, 0, data.free_size);
-  for (uint32_t p = 0; p < data.partitions; ++p) {
+  const bool twice = step1.op != AluOp::kNone;
+  const ScalarRow row0 = ScalarRowOf(step0.op, step0.reverse);
+  const ScalarRow row1 = ScalarRowOf(step1.op, step1.reverse);
+  writer.ForEachPartition([&](uint32_t p) {
     const float operand0 = step0.operand.At(p);
     const float operand1 = step1.operand.At(p);
     const float* const in = reader.Read(p, buffer);
     float* const out = writer.Place(p, buffer);
-    Apply(step0, operand0, in, n, out);
-    if (step1.op != AluOp::kNone) Apply(step1, operand1, out, n, out);
+    row0(in, operand0, n, out);
+    if (twice) row1(out, operand1, n, out);
     writer.Write(p, out);
-  }
+  });
 }
 
 }  // namespace
@@ -233,6 +228,8 @@ absl::Status ExecuteTensorScalar(const ExecuteArgs& args, CoreState& state) {
       StepOf(args, state, S::kOperand1, S::kOp1, S::kReverse1);
   RowWriter writer(dst, "dst", state);
   writer.Reads(data);
+  writer.Reads(step0.operand);
+  writer.Reads(step1.operand);
   if (IsBitvec(step0.op)) {
     BitvecTensorScalar(step0, step1, data, writer, dst.dtype, state);
   } else {
@@ -253,19 +250,22 @@ absl::Status ExecuteScalarTensorTensor(const ExecuteArgs& args,
   RowWriter writer(args.slots[S::kDst].tile, "dst", state);
   writer.Reads(data);
   writer.Reads(other);
+  writer.Reads(step0.operand);
   const RowReader read_data(data, state.numerics);
   const RowReader read_other(other, state.numerics);
   const size_t n = static_cast<size_t>(data.free_size);
   float* const row = RowBuffer(state, 0, data.free_size);
   float* const other_row = RowBuffer(state, 1, data.free_size);
-  for (uint32_t p = 0; p < data.partitions; ++p) {
+  const ScalarRow row0 = ScalarRowOf(step0.op, step0.reverse);
+  const BinaryRow row1 = BinaryRowOf(op1);
+  writer.ForEachPartition([&](uint32_t p) {
     // The intermediate never lies in dst, which may be `other`.
-    Apply(step0, step0.operand.At(p), read_data.Read(p, row), n, row);
+    row0(read_data.Read(p, row), step0.operand.At(p), n, row);
     const float* const y = read_other.Read(p, other_row);
     float* const out = writer.Place(p, row);
-    AluRows(op1, reverse1 ? y : row, reverse1 ? row : y, n, out);
+    row1(reverse1 ? y : row, reverse1 ? row : y, n, out);
     writer.Write(p, out);
-  }
+  });
   return absl::OkStatus();
 }
 
@@ -276,12 +276,12 @@ absl::Status ExecuteReciprocal(const ExecuteArgs& args, CoreState& state) {
   RowWriter writer(args.slots[S::kDst].tile, "dst", state);
   writer.Reads(data);
   float* const buffer = RowBuffer(state, 0, data.free_size);
-  for (uint32_t p = 0; p < data.partitions; ++p) {
+  const ScalarRow row = ScalarRowOf(AluOp::kReciprocal, false);
+  writer.ForEachPartition([&](uint32_t p) {
     float* const out = writer.Place(p, buffer);
-    AluRowUnary(AluOp::kReciprocal, reader.Read(p, buffer),
-                static_cast<size_t>(data.free_size), out);
+    row(reader.Read(p, buffer), 0, static_cast<size_t>(data.free_size), out);
     writer.Write(p, out);
-  }
+  });
   return absl::OkStatus();
 }
 

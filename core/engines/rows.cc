@@ -182,6 +182,10 @@ void RowWriter::Reads(const Tile& source) {
   in_place_ = false;
 }
 
+void RowWriter::Reads(const ColumnReader& source) {
+  if (source.tile() != nullptr) Reads(*source.tile());
+}
+
 bool RowWriter::IsArrayOf(Dtype dtype) const {
   return !overlaps_ && state_.numerics.subnormals == Subnormals::kKeep &&
          RowsAre(tile_, layout_, dtype);

@@ -78,6 +78,10 @@ class ColumnReader {
   float At(int64_t partition) const;
   // The element's bits; of a number, the integer modulo 2^32.
   uint32_t BitsAt(int64_t partition) const;
+  // The column, null if it is a number.
+  const Tile* tile() const {
+    return slot_.kind == Operand::Kind::kAccess ? &slot_.tile : nullptr;
+  }
 
  private:
   const Slot& slot_;
@@ -92,6 +96,20 @@ class RowWriter {
   // Says what the instruction reads: rows are then not computed in place where
   // that could change what is read later.
   void Reads(const Tile& source);
+  void Reads(const ColumnReader& source);
+  // Calls visit(partition) for each. Where no order can be told from another,
+  // every second instruction goes from the last partition to the first: it
+  // meets the rows that the one before touched last while they are in a cache.
+  template <typename Visit>
+  void ForEachPartition(Visit visit) {
+    const uint32_t count = tile_.partitions;
+    if (AnyOrder()) state_.backwards = !state_.backwards;
+    if (AnyOrder() && state_.backwards) {
+      for (uint32_t p = count; p-- > 0;) visit(p);
+    } else {
+      for (uint32_t p = 0; p < count; ++p) visit(p);
+    }
+  }
   // Where to compute a row: its place, or `buffer`.
   float* Place(int64_t partition, float* buffer) const {
     return in_place_ ? reinterpret_cast<float*>(base(partition)) : buffer;
@@ -106,6 +124,8 @@ class RowWriter {
   }
 
  private:
+  // Rows do not read each other's results, and no first NaN is reported.
+  bool AnyOrder() const { return !overlaps_ && !IsInteger(tile_.dtype); }
   void ReportNan(int64_t partition, const float* row);
 
   const Tile& tile_;

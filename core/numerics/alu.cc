@@ -55,8 +55,9 @@ struct ReciprocalOp {
   }
 };
 
+// Applies op, of one operand, to a row.
 template <class DF, class Op>
-void UnaryLoop(DF df, Op op, const float* a, size_t n, float* out) {
+HWY_INLINE void UnaryLoop(DF df, Op op, const float* a, size_t n, float* out) {
   const size_t lanes = hn::Lanes(df);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -68,60 +69,53 @@ void UnaryLoop(DF df, Op op, const float* a, size_t n, float* out) {
   }
 }
 
-void UnaryKernel(AluOp op, const float* a, size_t n, float* out) {
+template <class DF, class Op>
+void UnaryOnRow(const float* a, float /*b*/, size_t n, float* out) {
+  UnaryLoop(DF(), Op(), a, n, out);
+}
+
+ScalarRow UnaryRowKernel(AluOp op) {
   switch (op) {
     case AluOp::kAbs:
-      return UnaryLoop(FullLanes(), AbsOp(), a, n, out);
+      return &UnaryOnRow<FullLanes, AbsOp>;
     case AluOp::kSquare:
-      return UnaryLoop(FullLanes(), SquareOp(), a, n, out);
+      return &UnaryOnRow<FullLanes, SquareOp>;
     case AluOp::kRelu:
-      return UnaryLoop(FullLanes(), ReluOp(), a, n, out);
+      return &UnaryOnRow<FullLanes, ReluOp>;
     case AluOp::kReciprocal:
-      return UnaryLoop(FullLanes(), ReciprocalOp(), a, n, out);
+      return &UnaryOnRow<FullLanes, ReciprocalOp>;
     case AluOp::kRsqrt:
-      return UnaryLoop(HalfLanes(), RsqrtOp(), a, n, out);
+      return &UnaryOnRow<HalfLanes, RsqrtOp>;
     default:
-      return;
+      return nullptr;
   }
 }
 
 // ---- Two operands ----
 
 template <class DF, class Op>
-void BinaryLoop(DF df, Op op, const float* a, const float* b, size_t n,
-                float* out) {
+void BinaryOnRow(const float* a, const float* b, size_t n, float* out) {
+  const DF df;
   const size_t lanes = hn::Lanes(df);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const auto va = hn::LoadU(df, a + i);
-    hn::StoreU(op(df, va, hn::LoadU(df, b + i)), df, out + i);
+    hn::StoreU(Op()(df, va, hn::LoadU(df, b + i)), df, out + i);
   }
   const OneLane d1;
   for (; i < n; ++i) {
     const auto va = hn::LoadU(d1, a + i);
-    hn::StoreU(op(d1, va, hn::LoadU(d1, b + i)), d1, out + i);
+    hn::StoreU(Op()(d1, va, hn::LoadU(d1, b + i)), d1, out + i);
   }
 }
 
-struct VisitRows {
-  const float* a;
-  const float* b;
-  size_t n;
-  float* out;
-
-  template <class Op>
-  HWY_INLINE void operator()(Op) const {
-    BinaryLoop(FullLanes(), Canonical<Op>(), a, b, n, out);
-  }
-};
-
-void RowsKernel(AluOp op, const float* a, const float* b, size_t n,
-                float* out) {
-  if (op == AluOp::kPower) {
-    BinaryLoop(HalfLanes(), PowerOp(), a, b, n, out);
-    return;
-  }
-  VisitBinary(op, VisitRows{a, b, n, out});
+BinaryRow BinaryRowKernel(AluOp op) {
+  if (op == AluOp::kPower) return &BinaryOnRow<HalfLanes, PowerOp>;
+  BinaryRow row = nullptr;
+  VisitBinary(op, [&row](auto visited) {
+    row = &BinaryOnRow<FullLanes, Canonical<decltype(visited)>>;
+  });
+  return row;
 }
 
 // op with one operand fixed, as an operation of one operand.
@@ -136,103 +130,113 @@ struct WithScalar {
   }
 };
 
-template <class Op, class DF>
-void ScalarLoop(DF df, const float* a, float b, bool reverse, size_t n,
-                float* out) {
-  if (reverse) {
-    UnaryLoop(df, WithScalar<Op, true>{b}, a, n, out);
-  } else {
-    UnaryLoop(df, WithScalar<Op, false>{b}, a, n, out);
-  }
+template <class DF, class Op, bool kReverse>
+void ScalarOnRow(const float* a, float b, size_t n, float* out) {
+  UnaryLoop(DF(), WithScalar<Op, kReverse>{b}, a, n, out);
 }
 
-struct VisitScalar {
-  const float* a;
-  float b;
-  bool reverse;
-  size_t n;
-  float* out;
+template <class DF, class Op>
+ScalarRow ScalarRowFor(bool reverse) {
+  return reverse ? &ScalarOnRow<DF, Op, true> : &ScalarOnRow<DF, Op, false>;
+}
 
-  template <class Op>
-  HWY_INLINE void operator()(Op) const {
-    ScalarLoop<Canonical<Op>>(FullLanes(), a, b, reverse, n, out);
-  }
-};
-
-void ScalarKernel(AluOp op, const float* a, float b, bool reverse, size_t n,
-                  float* out) {
-  if (op == AluOp::kPower) {
-    ScalarLoop<PowerOp>(HalfLanes(), a, b, reverse, n, out);
-    return;
-  }
-  VisitBinary(op, VisitScalar{a, b, reverse, n, out});
+ScalarRow ScalarRowKernel(AluOp op, bool reverse) {
+  if (op == AluOp::kPower) return ScalarRowFor<HalfLanes, PowerOp>(reverse);
+  ScalarRow row = nullptr;
+  const bool binary = VisitBinary(op, [&row, reverse](auto visited) {
+    row = ScalarRowFor<FullLanes, Canonical<decltype(visited)>>(reverse);
+  });
+  return binary ? row : UnaryRowKernel(op);
 }
 
 // ---- bfloat16 ----
 
-// A word holds two elements; each becomes fp32 without leaving its word.
-template <class Op, class DF>
-HWY_INLINE void Bf16Pairs(DF df, const uint32_t* a, const uint32_t* b,
-                          uint32_t* out) {
-  const hn::RebindToUnsigned<DF> du;
-  const auto upper = hn::Set(du, 0xFFFF0000u);
-  const auto va = hn::LoadU(du, a);
-  const auto vb = hn::LoadU(du, b);
-  const auto high = Canonical<Op>()(df, hn::BitCast(df, hn::And(va, upper)),
-                                    hn::BitCast(df, hn::And(vb, upper)));
-  const auto low = Canonical<Op>()(df, hn::BitCast(df, hn::ShiftLeft<16>(va)),
-                                   hn::BitCast(df, hn::ShiftLeft<16>(vb)));
-  // To nearest even; the canonical NaN stays what it is.
-  const auto round = [&](auto v) HWY_ATTR {
-    const auto bits = hn::BitCast(du, v);
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
-    return hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7FFF)));
-  };
-  hn::StoreU(
-      hn::Or(hn::And(round(high), upper), hn::ShiftRight<16>(round(low))), du,
-      out);
+using WordLanes = hn::RebindToUnsigned<FullLanes>;
+using FloatVec = hn::Vec<FullLanes>;
+
+// A word holds two elements. Each becomes fp32 without leaving its word, so
+// that no lane has to move.
+struct Bf16Pairs {
+  FloatVec high, low;
+};
+
+HWY_INLINE Bf16Pairs LoadPairs(const uint16_t* p) {
+  const FullLanes df;
+  const WordLanes du;
+  const auto words = hn::LoadU(du, reinterpret_cast<const uint32_t*>(p));
+  return {hn::BitCast(df, hn::And(words, hn::Set(du, 0xFFFF0000u))),
+          hn::BitCast(df, hn::ShiftLeft<16>(words))};
+}
+
+// Rounds to nearest even; no NaN but the canonical one, which stays what it
+// is. In 16-bit lanes, both elements of a word at once.
+HWY_INLINE void StorePairs(const Bf16Pairs& pairs, uint16_t* p) {
+  const WordLanes du;
+  const hn::Repartition<uint16_t, WordLanes> d16;
+  const auto high = hn::BitCast(du, pairs.high);
+  const auto low = hn::BitCast(du, pairs.low);
+  const auto kept = hn::OddEven(hn::BitCast(d16, high),
+                                hn::BitCast(d16, hn::ShiftRight<16>(low)));
+  const auto rest = hn::OddEven(hn::BitCast(d16, hn::ShiftLeft<16>(high)),
+                                hn::BitCast(d16, low));
+  // Up if rest + odd > 0x8000: then the average's sum is 0x10000 or more.
+  const auto odd = hn::And(kept, hn::Set(d16, 1));
+  const auto average =
+      hn::AverageRound(rest, hn::Add(odd, hn::Set(d16, 0x7FFE)));
+  hn::StoreU(hn::Add(kept, hn::ShiftRight<15>(average)), d16, p);
+}
+
+// Vectors handled together, so that one branch looks for NaNs in them.
+constexpr size_t kBf16Unroll = 4;
+constexpr size_t kMaxBf16Block =
+    kBf16Unroll * hn::MaxLanes(hn::Repartition<uint16_t, FullLanes>());
+
+template <class Op>
+HWY_INLINE void Bf16Block(const uint16_t* a, const uint16_t* b, size_t lanes,
+                          uint16_t* out) {
+  const FullLanes df;
+  Bf16Pairs results[kBf16Unroll];
+  FloatVec nan = hn::Set(df, 1.0f);  // so that tiny products do not matter
+  for (size_t j = 0; j < kBf16Unroll; ++j) {
+    const Bf16Pairs x = LoadPairs(a + j * lanes);
+    const Bf16Pairs y = LoadPairs(b + j * lanes);
+    results[j] = {Op()(df, x.high, y.high), Op()(df, x.low, y.low)};
+    // NaN if a result is; infinities may make it one too, which costs time.
+    if constexpr (Op::kCanNan) {
+      nan = hn::MulAdd(results[j].high, results[j].low, nan);
+    }
+  }
+  if (Op::kCanNan && HWY_UNLIKELY(!hn::AllFalse(df, hn::IsNaN(nan)))) {
+    for (Bf16Pairs& pairs : results) {
+      pairs = {CanonicalNan(df, pairs.high), CanonicalNan(df, pairs.low)};
+    }
+  }
+  for (size_t j = 0; j < kBf16Unroll; ++j) {
+    StorePairs(results[j], out + j * lanes);
+  }
 }
 
 template <class Op>
-void Bf16Loop(const uint16_t* a, const uint16_t* b, size_t n, uint16_t* out) {
-  const FullLanes df;
-  const auto words = [](const uint16_t* p) {
-    return reinterpret_cast<const uint32_t*>(p);  // unaligned loads only
-  };
-  const size_t step = 2 * hn::Lanes(df);
+void Bf16OnRow(const uint16_t* a, const uint16_t* b, size_t n, uint16_t* out) {
+  const size_t lanes = 2 * hn::Lanes(FullLanes());
+  const size_t block = kBf16Unroll * lanes;
   size_t i = 0;
-  for (; i + step <= n; i += step) {
-    Bf16Pairs<Op>(df, words(a + i), words(b + i),
-                  reinterpret_cast<uint32_t*>(out + i));
-  }
-  const OneLane d1;
-  for (; i < n; i += 2) {
-    const size_t bytes = (n - i < 2 ? 1 : 2) * sizeof(uint16_t);
-    uint32_t pair_a = 0;
-    uint32_t pair_b = 0;
-    uint32_t pair_out;
-    std::memcpy(&pair_a, a + i, bytes);
-    std::memcpy(&pair_b, b + i, bytes);
-    Bf16Pairs<Op>(d1, &pair_a, &pair_b, &pair_out);
-    std::memcpy(out + i, &pair_out, bytes);
-  }
+  for (; i + block <= n; i += block)
+    Bf16Block<Op>(a + i, b + i, lanes, out + i);
+  if (i == n) return;
+  uint16_t tail_a[kMaxBf16Block] = {};
+  uint16_t tail_b[kMaxBf16Block] = {};
+  std::memcpy(tail_a, a + i, (n - i) * sizeof(uint16_t));
+  std::memcpy(tail_b, b + i, (n - i) * sizeof(uint16_t));
+  Bf16Block<Op>(tail_a, tail_b, lanes, tail_a);
+  std::memcpy(out + i, tail_a, (n - i) * sizeof(uint16_t));
 }
 
-struct VisitBf16 {
-  const uint16_t* a;
-  const uint16_t* b;
-  size_t n;
-  uint16_t* out;
-
-  template <class Op>
-  HWY_INLINE void operator()(Op) const {
-    Bf16Loop<Op>(a, b, n, out);
-  }
-};
-
-bool Bf16Kernel(AluOp op, const uint16_t* a, const uint16_t* b, size_t n,
-                uint16_t* out) {
-  return VisitBinary(op, VisitBf16{a, b, n, out});
+Bf16Row Bf16RowKernel(AluOp op) {
+  Bf16Row row = nullptr;
+  VisitBinary(op,
+              [&row](auto visited) { row = &Bf16OnRow<decltype(visited)>; });
+  return row;
 }
 
 }  // namespace
@@ -243,28 +247,19 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace trnemu {
 
-HWY_EXPORT(RowsKernel);
-HWY_EXPORT(ScalarKernel);
-HWY_EXPORT(UnaryKernel);
-HWY_EXPORT(Bf16Kernel);
+HWY_EXPORT(BinaryRowKernel);
+HWY_EXPORT(ScalarRowKernel);
+HWY_EXPORT(Bf16RowKernel);
 
-void AluRows(AluOp op, const float* a, const float* b, size_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(RowsKernel)(op, a, b, n, out);
+BinaryRow BinaryRowOf(AluOp op) {
+  return HWY_DYNAMIC_DISPATCH(BinaryRowKernel)(op);
 }
 
-void AluRowScalar(AluOp op, const float* a, float b, bool reverse, size_t n,
-                  float* out) {
-  HWY_DYNAMIC_DISPATCH(ScalarKernel)(op, a, b, reverse, n, out);
+ScalarRow ScalarRowOf(AluOp op, bool reverse) {
+  return HWY_DYNAMIC_DISPATCH(ScalarRowKernel)(op, reverse);
 }
 
-void AluRowUnary(AluOp op, const float* a, size_t n, float* out) {
-  HWY_DYNAMIC_DISPATCH(UnaryKernel)(op, a, n, out);
-}
-
-bool AluRowsBf16(AluOp op, const uint16_t* a, const uint16_t* b, size_t n,
-                 uint16_t* out) {
-  return HWY_DYNAMIC_DISPATCH(Bf16Kernel)(op, a, b, n, out);
-}
+Bf16Row Bf16RowOf(AluOp op) { return HWY_DYNAMIC_DISPATCH(Bf16RowKernel)(op); }
 
 }  // namespace trnemu
 #endif  // HWY_ONCE

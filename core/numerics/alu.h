@@ -29,21 +29,43 @@ namespace trnemu {
 
 // ---- fp32 ----
 
+// An operation is looked up once an instruction, with the host's vectors, and
+// then called for each row.
+using BinaryRow = void (*)(const float* a, const float* b, size_t n,
+                           float* out);
+using ScalarRow = void (*)(const float* a, float b, size_t n, float* out);
+
 // out[i] = a[i] op b[i], for a binary arithmetic op.
-void AluRows(AluOp op, const float* a, const float* b, size_t n, float* out);
+BinaryRow BinaryRowOf(AluOp op);
+// out[i] = a[i] op b, or b op a[i] if `reverse`; op a[i] for a unary op.
+ScalarRow ScalarRowOf(AluOp op, bool reverse);
 
-// out[i] = a[i] op b, or b op a[i] if `reverse`.
-void AluRowScalar(AluOp op, const float* a, float b, bool reverse, size_t n,
-                  float* out);
-
-// out[i] = op a[i], for a unary arithmetic op.
-void AluRowUnary(AluOp op, const float* a, size_t n, float* out);
+// The same for a single row.
+inline void AluRows(AluOp op, const float* a, const float* b, size_t n,
+                    float* out) {
+  BinaryRowOf(op)(a, b, n, out);
+}
+inline void AluRowScalar(AluOp op, const float* a, float b, bool reverse,
+                         size_t n, float* out) {
+  ScalarRowOf(op, reverse)(a, b, n, out);
+}
+inline void AluRowUnary(AluOp op, const float* a, size_t n, float* out) {
+  ScalarRowOf(op, false)(a, 0, n, out);
+}
 
 // bfloat16 in, fp32 inside, bfloat16 out, in one pass: what WidenRow, AluRows
-// and NarrowRow give with subnormals kept. False, and nothing is done, if
-// there is no such path for `op`.
-bool AluRowsBf16(AluOp op, const uint16_t* a, const uint16_t* b, size_t n,
-                 uint16_t* out);
+// and NarrowRow give with subnormals kept. Null if `op` has no such path.
+using Bf16Row = void (*)(const uint16_t* a, const uint16_t* b, size_t n,
+                         uint16_t* out);
+Bf16Row Bf16RowOf(AluOp op);
+
+// The same for a single row. False, and nothing is done, without a path.
+inline bool AluRowsBf16(AluOp op, const uint16_t* a, const uint16_t* b,
+                        size_t n, uint16_t* out) {
+  const Bf16Row row = Bf16RowOf(op);
+  if (row != nullptr) row(a, b, n, out);
+  return row != nullptr;
+}
 
 // ---- raw bits ----
 

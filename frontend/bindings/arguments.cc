@@ -1,15 +1,39 @@
 // The arguments of an operation, from what Python passes. A wrong kind or name
 // is a TypeError, as for any Python function; a broken rule is the builder's
 // to find.
+#include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
 
 namespace trnemu::bindings {
 namespace {
+
+// What people call some operations elsewhere, which no edit distance finds.
+std::string UsualHint(std::string_view name,
+                      std::span<const std::string_view> names) {
+  static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
+      {"max", "maximum"},  {"min", "minimum"},  {"mul", "multiply"},
+      {"sub", "subtract"}, {"sum", "add"},      {"pow", "power"},
+      {"eq", "equal"},     {"ne", "not_equal"}, {"lt", "less"},
+      {"le", "less_equal"}, {"gt", "greater"},  {"ge", "greater_equal"},
+      {"ln", "log"},       {"atan", "arctan"},  {"not", "invert"}};
+  for (const auto& [given, meant] : kUsual) {
+    if (given == name &&
+        std::find(names.begin(), names.end(), meant) != names.end()) {
+      return absl::StrCat("; did you mean ", std::string(meant), "?");
+    }
+  }
+  if (name == "divide" || name == "div" || name == "mod" || name == "fmod") {
+    return "; the device has no division: multiply by reciprocal";
+  }
+  return Suggestion(name, names);
+}
 
 std::string_view Utf8(PyObject* unicode) {
   Py_ssize_t size = 0;
@@ -188,7 +212,7 @@ class Reader {
     d.id = "operand.value";
     d.message = absl::StrCat(std::string(operation_.name), ": ",
                              std::string(spec.name), " cannot be \"",
-                             std::string(name), "\"", Suggestion(name, names));
+                             std::string(name), "\"", UsualHint(name, names));
     d.operation = operation_.name;
     d.operand = spec.name;
     d.details = {{"values", list}};

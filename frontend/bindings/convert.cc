@@ -115,6 +115,21 @@ std::vector<Dim> ToPattern(nb::handle object, std::string_view what) {
   return pattern;
 }
 
+// What people call some dtypes elsewhere, which no edit distance finds.
+std::string_view UsualName(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
+      {"bf16", "bfloat16"},   {"fp16", "float16"},  {"half", "float16"},
+      {"f16", "float16"},     {"fp32", "float32"},  {"f32", "float32"},
+      {"float", "float32"},   {"tf32", "tfloat32"}, {"float64", "float32"},
+      {"double", "float32"},  {"fp64", "float32"},  {"int64", "int32"},
+      {"uint64", "uint32"},   {"fp8", "float8_e4m3"},
+      {"e4m3", "float8_e4m3"}, {"e5m2", "float8_e5m2"}};
+  for (const auto& [given, meant] : kUsual) {
+    if (given == name) return meant;
+  }
+  return "";
+}
+
 Dtype ToDtype(nb::handle object) {
   const std::string name = DtypeName(object);
   if (name.empty() && !PyUnicode_Check(object.ptr())) {
@@ -130,9 +145,14 @@ Dtype ToDtype(nb::handle object) {
     names[i] = kDtypes[i].name;
     absl::StrAppend(&list, i > 0 ? ", " : "", std::string(names[i]));
   }
+  const std::string_view usual = UsualName(name);
   RaiseHere(Category::kIllegal, "tensor.dtype",
             absl::StrCat("there is no dtype \"", name, "\" on the device",
-                         Suggestion(name, names), " It has ", list));
+                         usual.empty()
+                             ? Suggestion(name, names)
+                             : absl::StrCat("; did you mean ",
+                                            std::string(usual), "?"),
+                         " It has ", list));
 }
 
 nb::object FromDtype(Dtype dtype) {

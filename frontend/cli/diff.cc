@@ -120,7 +120,7 @@ void AddDiff(CLI::App& app, Action& action) {
       "Examples:\n"
       "  trnemu diff a.trn b.trn\n"
       "  trnemu run k.trn --input x=x.npy --log a.log\n"
-      "  trnemu run k.trn --input x=x.npy --log b.log --schedule 3\n"
+      "  trnemu run k.trn --input x=x.npy --log b.log --numerics matmul=exact\n"
       "  trnemu diff a.log b.log");
   sub->callback([args, &action] { action = [args] { return Diff(*args); }; });
 }

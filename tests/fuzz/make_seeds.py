@@ -9,8 +9,9 @@ import sys
 import trnemu
 
 
-def one_of_each(target: str) -> trnemu.Program:
-    """Every operation once, on tiny tiles."""
+def one_of_each(target: str, tensor_transpose: bool) -> trnemu.Program:
+    """Every operation once, on tiny tiles. The identity that a tensor-engine
+    transpose brings makes a large file."""
     b = trnemu.ProgramBuilder(target=target, name="seed")
     x = b.input("x", (8, 16), "float32")
     y = b.output("y", (8, 16), "float32")
@@ -21,7 +22,7 @@ def one_of_each(target: str) -> trnemu.Program:
     c = b.sbuf((8, 1), "float32")
     i = b.sbuf((8, 16), "int32")
     p = b.psum((16, 16), "float32")
-    q = b.psum((16, 8), "float32")
+    q = (b.psum if tensor_transpose else b.sbuf)((16, 8), "float32")
     b.dma_copy(dst=t, src=x)
     b.memset(dst=c, value=2.0)
     b.iota(dst=i, pattern=[[1, 16]], offset=3, channel_multiplier=2)
@@ -48,10 +49,11 @@ def main(directory: str) -> None:
     out = pathlib.Path(directory)
     out.mkdir(parents=True, exist_ok=True)
     for choice, target in enumerate(("trn1", "trn2", "trn3")):
-        path = out / f"{target}.trn"
-        one_of_each(target).save(str(path))
-        # The fuzzer's first byte chooses the options of the run.
-        path.write_bytes(bytes([choice]) + path.read_bytes())
+        for transpose in (False, True):
+            path = out / f"{target}{'-transpose' if transpose else ''}.trn"
+            one_of_each(target, transpose).save(str(path))
+            # The fuzzer's first byte chooses the options of the run.
+            path.write_bytes(bytes([choice]) + path.read_bytes())
 
 
 if __name__ == "__main__":

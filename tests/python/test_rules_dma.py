@@ -1,8 +1,8 @@
 """dma_copy: each rule at its limit and one past it."""
 
-import math
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
