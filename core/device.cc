@@ -10,6 +10,8 @@
 #include "core/machine.h"
 #include "core/runner.h"
 #include "core/time_model.h"
+#include "isa/builder.h"
+#include "isa/diagnostic_catalog.h"
 #include "isa/verify.h"
 
 namespace trnemu {
@@ -50,7 +52,21 @@ class LoadedProgram : public Executable {
   bool have_inouts_ = false;
 };
 
+absl::Status CheckAllow(std::span<const std::string> allow) {
+  for (const std::string& id : allow) {
+    if (CategoryOfId(id)) continue;
+    const auto ids = DiagnosticIds();
+    return MakeFault(Category::kInput, "option.allow",
+                     absl::StrCat("there is no diagnostic \"", id,
+                                  "\" to allow; the nearest is \"",
+                                  std::string(NearestName(id, ids)), "\""));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckOptions(const RunOptions& o) {
+  absl::Status allow = CheckAllow(o.allow);
+  if (!allow.ok()) return allow;
   if (!o.time && o.order == Order::kTimed) {
     return MakeFault(Category::kInput, "option.schedule",
                      "the timed schedule needs simulated time; choose "
@@ -154,7 +170,9 @@ absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
     RestoreInouts(saved);
     return result;
   }
-  have_inouts_ = true;
+  // Time alone leaves the tensors as they were.
+  if (!options.values) RestoreInouts(saved);
+  if (options.values) have_inouts_ = true;
   for (const Diagnostic& d : result->diagnostics) {
     const bool stops = d.severity == Severity::kError || options.strict;
     if (stops && std::find(result->allowed.begin(), result->allowed.end(),
@@ -207,6 +225,8 @@ absl::StatusOr<std::unique_ptr<Executable>> LogicalCore::Load(
                                   " physical cores, the device has ",
                                   machine_->cores.size()));
   }
+  absl::Status known = CheckAllow(allow);
+  if (!known.ok()) return known;
   std::vector<Diagnostic> allowed;
   VerifyOptions every_finding;
   every_finding.max_findings = 0;

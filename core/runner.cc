@@ -291,6 +291,19 @@ absl::Status Runner::StepDma(Sequencer& s) {
   t.src = s.slots[slot::DmaCopy::kSrc].tile;
   t.parts = SplitDma(t.dst, t.src, queues);
   t.parts_left = static_cast<int64_t>(t.parts.size());
+  if (options_.values && SourceAndDestinationOverlap(t.dst, t.src)) {
+    Diagnostic d;
+    d.category = Category::kUnspecified;
+    d.severity = Severity::kWarning;
+    d.id = "dma_copy.overlap";
+    d.operand = "dst";
+    d.message =
+        "src and dst share bytes, and the parts of a transfer run at the same "
+        "time: the result depends on their order";
+    d.remedy = "go through another tile, or use tensor_copy";
+    d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+    Warn(std::move(d));
+  }
   t.trigger = s.earliest;
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {

@@ -87,6 +87,21 @@ void Runner::AdvanceTime(Sequencer& s) {
       cost.completion += time_.TableLoad();
     }
   }
+  if (i.opcode == Opcode::kLoadStationary) {
+    s.stationary_onezero = program_.cores[s.core]
+                               .AttributesOf(i)[slot::LoadStationary::kOnezero]
+                               .boolean();
+  }
+  if (i.opcode == Opcode::kMultiplyMoving) {
+    // fp32 with an operand of zeros and ones runs at twice the rate
+    // (spec/isa.json, cost of nc_matmul).
+    const auto a = program_.cores[s.core].AttributesOf(i);
+    if (a[slot::MultiplyMoving::kPass].integer() != 0 &&
+        (s.stationary_onezero || a[slot::MultiplyMoving::kOnezero].boolean())) {
+      cost.issue /= 2;
+      cost.completion -= (cost.completion - cost.completion_fixed) / 2;
+    }
+  }
   if (s.engine == Engine::kTensor && i.opcode != Opcode::kNop &&
       i.opcode != Opcode::kPsumReset) {
     // After idling for the window the array runs at the throttled rate until

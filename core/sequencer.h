@@ -43,6 +43,7 @@ struct Sequencer {
   // Tensor engine: the load path and the array.
   Ticks load_free = 0, load_ready = 0, array_free = 0;
   Ticks array_busy = 0;  // since it last idled
+  bool stationary_onezero = false;  // the hint of the tile that is loaded
   // Scalar engine: the activation table that is loaded.
   uint8_t table = 0;
   // DMA: when the next transfer's payload may start.

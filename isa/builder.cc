@@ -10,8 +10,8 @@ namespace trnemu {
 namespace {
 
 constexpr uint64_t kDataAlignment = 64;
-// Rank of a tensor at most; NumPy's limit is 64.
-constexpr size_t kMaxTensorRank = 32;
+// Rank of a tensor at most, as NumPy's and the file's.
+constexpr size_t kMaxTensorRank = 64;
 // The identity a tensor-engine transpose multiplies with: whole array.
 constexpr int64_t kMaxIdentity = 128;
 

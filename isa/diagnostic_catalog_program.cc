@@ -7,6 +7,15 @@ namespace {
 using enum Category;
 
 constexpr CatalogEntry kEntries[] = {
+    {"semaphore.count", kLimit,
+     "A core has more semaphores than the device.",
+     "300 calls of ProgramBuilder.semaphore()",
+     "Use a semaphore again once its last wait has passed."},
+    {"semaphore.wait", kIllegal,
+     "A wait for a value that a semaphore cannot have, or two waits of one "
+     "instruction for a semaphore of which one consumes it.",
+     "wait=[Wait(s, 16, consume=True), Wait(s, 16, consume=True)]",
+     "Wait once, for a value in range."},
     {"access.out_of_bounds", kOutOfBounds,
      "An operand reaches outside its tensor.",
      "t[0, 600] of a tile of 512 columns",

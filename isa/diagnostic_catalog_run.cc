@@ -47,7 +47,12 @@ constexpr CatalogEntry kEntries[] = {
      "is_transpose with a moving tile that is no identity: no document says "
      "what the device gives.",
      "nc_matmul(is_transpose=True) with a moving tile of ones",
-     "Pass an identity, or leave is_transpose out.", Severity::kError, true},
+     "Pass an identity, or leave is_transpose out.", Severity::kWarning, true},
+    {"dma_copy.overlap", kUnspecified,
+     "A DMA's source and destination share bytes: its parts run at the same "
+     "time, so what it reads depends on what has been written.",
+     "dma_copy(dst=t[1:], src=t[:-1])",
+     "Go through another tile, or use tensor_copy.", Severity::kWarning, true},
     {"nc_transpose.vector_block", kIllegal,
      "The vector engine transposes at most 32 x 32 elements.",
      "nc_transpose of (64, 64) with dst in SBUF",

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -70,6 +71,17 @@ bool WriteAndRename(const std::string& temporary, const std::string& path,
   return file.Close() && std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
+// What is no regular file (a device, a pipe) is written, never replaced.
+bool WriteInPlace(const std::string& path,
+                  std::span<const std::string_view> parts) {
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0) return false;
+  for (const std::string_view part : parts) {
+    if (!WriteAll(file.get(), part)) return false;
+  }
+  return file.Close();
+}
+
 }  // namespace
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
@@ -106,8 +118,21 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-absl::Status WriteFileAtomically(const std::string& path,
+absl::Status WriteFileAtomically(const std::string& given,
                                  std::span<const std::string_view> parts) {
+  // A link stays, and what it points to is replaced.
+  std::error_code no_target;
+  const std::filesystem::path target =
+      std::filesystem::canonical(given, no_target);
+  const std::string path = no_target ? given : target.string();
+  std::error_code unused;
+  const auto kind = std::filesystem::status(path, unused).type();
+  if (kind != std::filesystem::file_type::regular &&
+      kind != std::filesystem::file_type::not_found &&
+      kind != std::filesystem::file_type::directory) {
+    if (WriteInPlace(path, parts)) return absl::OkStatus();
+    return FileError("unwritable", "write", path, ErrorText(errno));
+  }
   static std::atomic<uint64_t> serial{0};
   const std::string temporary =
       absl::StrCat(path, ".tmp.", getpid(), ".", serial.fetch_add(1));

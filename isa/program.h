@@ -116,7 +116,12 @@ struct Operand {
   // kAccess; for kPattern only rank and dims are used (steps and counts).
   Access access;
   double immediate = 0;  // kImmediate
-  bool operator==(const Operand&) const = default;
+  // The same bits: NaN equals itself, and -0 is not 0.
+  bool operator==(const Operand& o) const {
+    return kind == o.kind && access == o.access &&
+           std::bit_cast<uint64_t>(immediate) ==
+               std::bit_cast<uint64_t>(o.immediate);
+  }
 };
 
 // One attribute of an instruction; which member follows from the row's type.

@@ -18,6 +18,7 @@ class Verifier {
   std::vector<Diagnostic> Run() {
     CheckCores();
     CheckTensors();
+    CheckSemaphores();
     // Operands of tensors that are wrong themselves would only repeat that. A
     // finding that --allow lifts must not hide others.
     for (const Diagnostic& d : findings_) {
@@ -65,6 +66,8 @@ class Verifier {
   void CheckTensors();
   void CheckTile(const Tensor& tensor);
   void CheckStream(size_t core, Engine engine);
+  void CheckSemaphores();
+  void CheckWaits(size_t core, const Instruction& instruction);
   bool CheckOperands(size_t core, const Instruction& instruction);
   bool CheckPlace(size_t core, Engine engine, const Instruction& instruction);
   bool InsideTensor(const Access& access) const;
@@ -229,6 +232,46 @@ bool Verifier::CheckPlace(size_t core, Engine engine, const Instruction& i) {
   return false;
 }
 
+void Verifier::CheckSemaphores() {
+  const int64_t limit = hardware_.sequencer.semaphores;
+  for (size_t core = 0; core < program_.cores.size(); ++core) {
+    const int64_t used = std::count_if(
+        program_.semaphores.begin(), program_.semaphores.end(),
+        [core](const SemaphoreInfo& s) { return s.core == core; });
+    if (used <= limit) continue;
+    Diagnostic d = Finding(
+        Category::kLimit, "semaphore.count",
+        absl::StrCat("core ", core, " has ", used, " semaphores; ",
+                     hardware_.name, " has ", limit));
+    d.remedy = "use a semaphore again once its last wait has passed";
+    Add(std::move(d));
+  }
+}
+
+void Verifier::CheckWaits(size_t core, const Instruction& i) {
+  const int64_t limit = hardware_.sequencer.semaphore_max;
+  const auto waits = program_.cores[core].WaitsOf(i);
+  for (size_t w = 0; w < waits.size(); ++w) {
+    const std::string& name = program_.semaphores[waits[w].semaphore].name;
+    std::string what;
+    if (waits[w].value < 0 || waits[w].value > limit) {
+      what = absl::StrCat("a wait for semaphore ", name, " >= ",
+                          waits[w].value, "; semaphores are 0 to ", limit);
+    }
+    for (size_t other = 0; other < w; ++other) {
+      if (waits[other].semaphore == waits[w].semaphore &&
+          (waits[other].consume || waits[w].consume)) {
+        what = absl::StrCat("two waits for semaphore ", name,
+                            " of which one consumes it");
+      }
+    }
+    if (what.empty()) continue;
+    Diagnostic d = Finding(Category::kIllegal, "semaphore.wait", what);
+    Locate(d, core, i);
+    Add(std::move(d));
+  }
+}
+
 void Verifier::CheckStream(size_t core, Engine engine) {
   const auto& stream = program_.cores[core].stream(engine);
   std::vector<const Instruction*> group;
@@ -237,6 +280,7 @@ void Verifier::CheckStream(size_t core, Engine engine) {
     bool sound = true;
     do {
       const Instruction& i = stream[at++];
+      if (i.num_waits > 0) CheckWaits(core, i);
       sound = CheckPlace(core, engine, i) && CheckOperands(core, i) && sound;
       group.push_back(&i);
     } while (at < stream.size() && stream[at].step != 0);

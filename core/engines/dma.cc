@@ -1,5 +1,7 @@
 #include "core/engines/dma.h"
 
+#include <utility>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -182,6 +184,66 @@ absl::Status ExecuteDmaCopy(const ExecuteArgs& args, CoreState& state) {
   const Tile& dst = args.slots[S::kDst].tile;
   const Tile& src = args.slots[S::kSrc].tile;
   return ExecuteDmaPart(dst, src, {0, SizeOfTile(dst)}, state);
+}
+
+namespace {
+
+using Bytes = std::pair<const std::byte*, const std::byte*>;
+
+Bytes BoundsOf(const Tile& t) {
+  const std::byte* low = t.base;
+  const std::byte* high = t.base + static_cast<ptrdiff_t>(SizeOf(t.dtype));
+  for (int d = 0; d < t.rank; ++d) {
+    const ptrdiff_t reach = t.dims[d].step * (t.dims[d].count - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high + (t.partitions - 1) * t.partition_stride};
+}
+
+// The intervals of bytes that a tile covers, sorted.
+std::vector<Bytes> IntervalsOf(const Tile& t) {
+  std::vector<Bytes> intervals;
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(t.dtype));
+  const Layout layout = FlatLayout(t);
+  const bool whole_runs = layout.step() == size;
+  ForEachRun(layout, 0, t.partitions * t.free_size,
+             [&](ptrdiff_t offset, int64_t, int64_t n) {
+               const std::byte* at = t.base + offset;
+               if (whole_runs) {
+                 intervals.emplace_back(at, at + n * size);
+                 return;
+               }
+               for (int64_t i = 0; i < n; ++i, at += layout.step()) {
+                 intervals.emplace_back(at, at + size);
+               }
+             });
+  std::sort(intervals.begin(), intervals.end());
+  return intervals;
+}
+
+}  // namespace
+
+bool SourceAndDestinationOverlap(const Tile& dst, const Tile& src) {
+  const auto [dst_low, dst_high] = BoundsOf(dst);
+  const auto [src_low, src_high] = BoundsOf(src);
+  if (dst_high <= src_low || src_high <= dst_low) return false;
+  const bool same = dst.base == src.base && dst.dtype == src.dtype &&
+                    dst.partitions == src.partitions && dst.rank == src.rank &&
+                    std::equal(dst.dims.begin(), dst.dims.begin() + dst.rank,
+                               src.dims.begin());
+  if (same) return false;
+  const std::vector<Bytes> written = IntervalsOf(dst);
+  const std::vector<Bytes> read = IntervalsOf(src);
+  for (size_t w = 0, r = 0; w < written.size() && r < read.size();) {
+    if (written[w].second <= read[r].first) {
+      ++w;
+    } else if (read[r].second <= written[w].first) {
+      ++r;
+    } else {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace trnemu

@@ -36,6 +36,10 @@ void SplitDma(const Tile& dst, const Tile& src, int queues,
 absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
                             CoreState& state);
 
+// Whether a transfer writes bytes that it also reads, other than each onto
+// itself. Exact.
+bool SourceAndDestinationOverlap(const Tile& dst, const Tile& src);
+
 // What the time of a part depends on.
 struct DmaShape {
   int64_t bytes = 0;  // of the wider side

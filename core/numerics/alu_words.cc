@@ -339,6 +339,12 @@ void BitvecRows(AluOp op, unsigned element_bytes, const std::byte* a,
 
 void BitvecRowScalar(AluOp op, unsigned element_bytes, const std::byte* a,
                      uint32_t b, bool reverse, size_t n, std::byte* out) {
+  // A shift by the width or more gives 0, however large the amount is.
+  const bool shift = op == AluOp::kLeftShift || op == AluOp::kRightShift;
+  if (shift && !reverse && b >= 8 * element_bytes) {
+    std::memset(out, 0, n * element_bytes);
+    return;
+  }
   const uint32_t scalar = b & ElementMask(element_bytes);
   HWY_DYNAMIC_DISPATCH(BitvecKernel)
   (op, element_bytes, {a, nullptr, scalar, reverse, n, out});

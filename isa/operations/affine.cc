@@ -1,4 +1,5 @@
 // iota and affine_select.
+#include <algorithm>
 #include <limits>
 
 #include "isa/operations/rows.h"
@@ -6,9 +7,16 @@
 namespace trnemu::rows {
 namespace {
 
+// More elements than a partition holds bytes, on every generation.
+constexpr int64_t kMostFreeElements = 1 << 20;
+
+// 0 where a count is out of range, so that nothing overflows.
 int64_t PatternSize(const Value& pattern) {
   int64_t size = 1;
-  for (const Dim& d : pattern.access.active_dims()) size *= d.count;
+  for (const Dim& d : pattern.access.active_dims()) {
+    if (d.count < 1 || d.count > kMostFreeElements) return 0;
+    size = std::min(size * d.count, kMostFreeElements + 1);
+  }
   return size;
 }
 
@@ -33,6 +41,17 @@ constexpr ParameterSpec kIotaParameters[] = {
 bool PatternLengthFits(const Value& pattern) {
   return pattern.access.rank >= 1 && pattern.access.rank <= 4;
 }
+// Steps are int32; counts are at least 1 and, as access patterns', 16 bits.
+bool PatternValuesFit(const Value& pattern) {
+  for (const Dim& d : pattern.access.active_dims()) {
+    if (d.step < std::numeric_limits<int32_t>::min() ||
+        d.step > std::numeric_limits<int32_t>::max() || d.count < 1 ||
+        d.count > kMostFreeElements) {
+      return false;
+    }
+  }
+  return true;
+}
 
 constexpr Rule kIotaRules[] = {
     {"iota.pattern_length", "1 <= len(pattern) <= 4",
@@ -41,6 +60,14 @@ constexpr Rule kIotaRules[] = {
      "pattern",
      "pattern must have 1 to 4 [step, count] pairs, but it is "
      "{value:pattern}"},
+    {"iota.pattern_values",
+     "all(is_int32_const(s) and 1 <= n <= 2 ** 20 for s, n in pattern)",
+     "nki/api/nki/isa/__init__.py:1714",
+     [](const Call& c) { return PatternValuesFit(c[io::kPattern]); },
+     "pattern",
+     "steps of pattern are int32 and counts at least 1, but it is "
+     "{value:pattern}",
+     "", Layer::kDevice, Evidence::kInferred},
     {"iota.pattern_size", "prod((n for s, n in pattern)) == F(dst)",
      "nki/api/nki/isa/__init__.py:1756",
      [](const Call& c) {
@@ -86,6 +113,14 @@ constexpr Rule kSelectRules[] = {
      "pattern",
      "pattern must have 1 to 4 [step, count] pairs, but it is "
      "{value:pattern}"},
+    {"affine_select.pattern_values",
+     "all(is_int32_const(s) and 1 <= n <= 2 ** 20 for s, n in pattern)",
+     "nki/api/nki/isa/__init__.py:1772",
+     [](const Call& c) { return PatternValuesFit(c[as::kPattern]); },
+     "pattern",
+     "steps of pattern are int32 and counts at least 1, but it is "
+     "{value:pattern}",
+     "", Layer::kDevice, Evidence::kInferred},
     {"affine_select.partitions",
      "P(dst) == P(on_true_tile) and P(dst) <= 128",
      "nki/api/nki/isa/__init__.py:1823",

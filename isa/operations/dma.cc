@@ -99,12 +99,13 @@ constexpr Rule kDmaRules[] = {
      [](const Call& c) {
        const Engine e = Asked(c, dma::kEngine);
        return e == Engine::kUnknown ||
-              (Mode(c) == DgeMode::kHwdge &&
+              (Mode(c) == DgeMode::kHwdge && c.engine == e &&
                (e == Engine::kSync || e == Engine::kScalar));
      },
      "engine",
-     "engine is for dge_mode=hwdge and must be sync or scalar, but it is "
-     "{value:engine} with dge_mode {value:dge_mode}",
+     "engine is for dge_mode=hwdge, must be sync or scalar, and is the trigger, "
+     "but it is {value:engine} with dge_mode {value:dge_mode} and trigger "
+     "{engine}",
      "use trigger= to choose the triggering sequencer of another mode"},
     {"dma_copy.trigger",
      "trigger of hwdge in ('sync', 'scalar'), of swdge 'gpsimd'",
