@@ -38,10 +38,10 @@ std::shared_ptr<const Program> TinyProgram(int n) {
   const int64_t shape[] = {1, 8};
   const View y =
       Must(b.AddTensor(TensorKind::kOutput, "y", Dtype::kFloat32, shape));
-  const Value t = Value::Of(Must(ToAccess(Must(
-      b.AddTile(TensorKind::kSbuf, "t", Dtype::kFloat32, shape)))));
-  const Value u = Value::Of(Must(ToAccess(Must(
-      b.AddTile(TensorKind::kSbuf, "u", Dtype::kFloat32, shape)))));
+  const Value t = Value::Of(Must(ToAccess(
+      Must(b.AddTile(TensorKind::kSbuf, "t", Dtype::kFloat32, shape)))));
+  const Value u = Value::Of(Must(ToAccess(
+      Must(b.AddTile(TensorKind::kSbuf, "u", Dtype::kFloat32, shape)))));
   Must(b.Add("memset", {{"dst", t}, {"value", Value::Number(0)}}));
   for (int i = 0; i < n; ++i) {
     const Value& from = i % 2 == 0 ? t : u;
@@ -105,9 +105,11 @@ void LoadMillion(benchmark::State& state, bool verify) {
   }
 }
 BENCHMARK_CAPTURE(LoadMillion, read, false)
-    ->Unit(benchmark::kMillisecond)->Iterations(3);
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3);
 BENCHMARK_CAPTURE(LoadMillion, read_and_verify, true)
-    ->Unit(benchmark::kMillisecond)->Iterations(3);
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3);
 
 }  // namespace
 }  // namespace trnemu

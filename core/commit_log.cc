@@ -13,16 +13,15 @@ uint64_t HashOf(const Tile& tile) {
   const Layout layout = RowLayout(tile);
   for (uint32_t p = 0; p < tile.partitions; ++p) {
     const std::byte* base = tile.base + p * tile.partition_stride;
-    ForEachRun(layout, 0, tile.free_size,
-               [&](ptrdiff_t offset, int64_t, int64_t n) {
-                 const std::byte* element = base + offset;
-                 for (int64_t i = 0; i < n; ++i, element += layout.step()) {
-                   for (int64_t b = 0; b < size; ++b) {
-                     hash = (hash ^ static_cast<uint8_t>(element[b])) *
-                            0x100000001b3;
-                   }
-                 }
-               });
+    ForEachRun(
+        layout, 0, tile.free_size, [&](ptrdiff_t offset, int64_t, int64_t n) {
+          const std::byte* element = base + offset;
+          for (int64_t i = 0; i < n; ++i, element += layout.step()) {
+            for (int64_t b = 0; b < size; ++b) {
+              hash = (hash ^ static_cast<uint8_t>(element[b])) * 0x100000001b3;
+            }
+          }
+        });
   }
   return hash;
 }
@@ -33,8 +32,8 @@ void Runner::Log(size_t core, const Instruction& i, Ticks start, Ticks end,
                  const Tile* dst) {
   if (!options_.log) return;
   if (!disassembler_) disassembler_.emplace(program_);
-  std::string line = absl::StrFormat("core %d %s", core,
-                                     disassembler_->Line(static_cast<int>(core), i));
+  std::string line = absl::StrFormat(
+      "core %d %s", core, disassembler_->Line(static_cast<int>(core), i));
   if (dst != nullptr && options_.values) {
     absl::StrAppendFormat(&line, " ; wrote %016x", HashOf(*dst));
   }

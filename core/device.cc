@@ -145,8 +145,8 @@ absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {
     result.time_ns = static_cast<double>(result.profile.end) / kTicksPerNs;
   }
   if (options.values) {
-    auto outputs = CollectOutputs(*program_, blocks_,
-                                  options.checks != Checks::kOff);
+    auto outputs =
+        CollectOutputs(*program_, blocks_, options.checks != Checks::kOff);
     if (!outputs.ok()) return outputs.status();
     result.outputs = *std::move(outputs);
   }
@@ -192,7 +192,9 @@ class LogicalCore : public Device {
       std::shared_ptr<const Program> program,
       std::span<const std::string> allow) override;
   const Hardware& hardware() const override { return *machine_->hardware; }
-  int cores() const override { return static_cast<int>(machine_->cores.size()); }
+  int cores() const override {
+    return static_cast<int>(machine_->cores.size());
+  }
 
  private:
   absl::StatusOr<std::vector<HbmBlock>> Place(const Program& program);
@@ -239,9 +241,8 @@ absl::StatusOr<std::unique_ptr<Executable>> LogicalCore::Load(
   }
   auto blocks = Place(*program);
   if (!blocks.ok()) return blocks.status();
-  return std::make_unique<LoadedProgram>(std::move(program), machine_,
-                                         *std::move(blocks),
-                                         std::move(allowed));
+  return std::make_unique<LoadedProgram>(
+      std::move(program), machine_, *std::move(blocks), std::move(allowed));
 }
 
 }  // namespace
@@ -256,15 +257,16 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(
                                                [](const Hardware*) {});
   }
   if (hardware->target != target) {
-    return MakeFault(Category::kInput, "option.hardware",
-                     absl::StrCat("the hardware description is of ",
-                                  hardware->name, ", the target is ",
-                                  std::string(Name(target))));
+    return MakeFault(
+        Category::kInput, "option.hardware",
+        absl::StrCat("the hardware description is of ", hardware->name,
+                     ", the target is ", std::string(Name(target))));
   }
   if (cores < 1 || cores > 2) {
     return MakeFault(Category::kInput, "option.cores",
                      absl::StrCat("a logical core has one or two physical "
-                                  "cores, not ", cores));
+                                  "cores, not ",
+                                  cores));
   }
   auto machine = MakeMachine(std::move(hardware), cores);
   if (!machine.ok()) return machine.status();

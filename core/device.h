@@ -51,11 +51,10 @@ class Device {
 };
 
 // Loads and runs once on a fresh device; target from the program unless given.
-absl::StatusOr<RunResult> RunProgram(std::shared_ptr<const Program> program,
-                                     const Inputs& inputs,
-                                     const RunOptions& options,
-                                     std::optional<Target> target = {},
-                                     std::shared_ptr<const Hardware> hardware = {});
+absl::StatusOr<RunResult> RunProgram(
+    std::shared_ptr<const Program> program, const Inputs& inputs,
+    const RunOptions& options, std::optional<Target> target = {},
+    std::shared_ptr<const Hardware> hardware = {});
 
 // The processor lacks AVX2 and FMA (or NEON): a sentence; else "".
 std::string UnsupportedProcessor();

@@ -76,8 +76,8 @@ class FindingSink {
 struct CoreState {
   const Hardware* hardware = nullptr;
   NumericsOptions numerics;
-  FindingSink* findings = nullptr;  // never null during a run
-  bool check_memory = true;         // shadow checks on
+  FindingSink* findings = nullptr;     // never null during a run
+  bool check_memory = true;            // shadow checks on
   std::span<const std::string> allow;  // ids of errors that may pass
   int64_t warnings_seen = 0;
 

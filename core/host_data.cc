@@ -30,8 +30,7 @@ absl::Status CheckInput(const Tensor& t, const InputArray& a) {
                                    DescribeShape(t.shape), ", but it has ",
                                    DescribeShape(a.shape)));
   }
-  const bool same_carrier =
-      Info(t.dtype).carrier == Info(a.dtype).carrier;
+  const bool same_carrier = Info(t.dtype).carrier == Info(a.dtype).carrier;
   const bool raw = a.raw_bits && SizeOf(a.dtype) == SizeOf(t.dtype);
   if (!same_carrier && !raw) {
     return InputFault(
@@ -41,11 +40,10 @@ absl::Status CheckInput(const Tensor& t, const InputArray& a) {
                      "; nothing is cast silently"));
   }
   if (static_cast<int64_t>(a.bytes.size()) != t.nbytes()) {
-    return InputFault("input.size",
-                      absl::StrCat("input ", t.name, " of ",
-                                   ShapeAndDtype(t.shape, t.dtype), " needs ",
-                                   t.nbytes(), " bytes but has ",
-                                   a.bytes.size()));
+    return InputFault(
+        "input.size",
+        absl::StrCat("input ", t.name, " of ", ShapeAndDtype(t.shape, t.dtype),
+                     " needs ", t.nbytes(), " bytes but has ", a.bytes.size()));
   }
   return absl::OkStatus();
 }
@@ -85,10 +83,10 @@ absl::Status CheckInputs(const Program& program, const Inputs& inputs,
   for (const Tensor& t : program.tensors) {
     if (!IsInput(t) || inputs.find(t.name) != inputs.end()) continue;
     if (t.kind == TensorKind::kInOut && have_inouts) continue;
-    return InputFault("input.missing",
-                      absl::StrCat("input ", t.name, " of ",
-                                   ShapeAndDtype(t.shape, t.dtype),
-                                   " is missing"));
+    return InputFault(
+        "input.missing",
+        absl::StrCat("input ", t.name, " of ", ShapeAndDtype(t.shape, t.dtype),
+                     " is missing"));
   }
   return absl::OkStatus();
 }

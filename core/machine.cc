@@ -68,8 +68,8 @@ void Placement::Resolve(size_t core, const Access& a, Tile& t) const {
   t.first_partition = tensor.start_partition + a.start_partition;
   t.address = static_cast<int64_t>(tensor.byte_address) + a.offset * size;
   t.base = on_chip.at(t.first_partition, t.address);
-  t.shadow = track_ ? on_chip.shadow_at(t.first_partition, t.address)
-                    : WrittenBits();
+  t.shadow =
+      track_ ? on_chip.shadow_at(t.first_partition, t.address) : WrittenBits();
   t.partition_stride = on_chip.stride();
   t.partitions = a.partitions;
   if (psum) {

@@ -94,7 +94,7 @@ struct RunResult {
   std::string target;
   std::map<std::string, HostArray> outputs;  // empty with values off
   bool timed = true;
-  double time_ns = 0;  // 0 with time off
+  double time_ns = 0;                   // 0 with time off
   std::vector<Diagnostic> diagnostics;  // warnings and allowed errors
   std::vector<std::string> allowed;     // ids that --allow let pass
   Profile profile;

@@ -121,10 +121,10 @@ absl::Status Runner::CheckBudgets() {
   }
   if (options_.max_time_ns &&
       static_cast<double>(now_) > *options_.max_time_ns * kTicksPerNs) {
-    return MakeFault(Category::kLimit, "limit.simulated_time",
-                     absl::StrCat("the program runs longer than ",
-                                  *options_.max_time_ns,
-                                  " ns of simulated time, the limit given"));
+    return MakeFault(
+        Category::kLimit, "limit.simulated_time",
+        absl::StrCat("the program runs longer than ", *options_.max_time_ns,
+                     " ns of simulated time, the limit given"));
   }
   if (options_.interrupted && profile_.instructions % kInterruptInterval == 0 &&
       options_.interrupted()) {
@@ -241,10 +241,10 @@ absl::Status Runner::Step(Sequencer& s) {
   current_ = s.next;
   current_core_ = s.core;
   absl::Status status = CheckBudgets();
-  if (!status.ok()) return Locate(std::move(status), s.core, *s.next);
+  if (!status.ok()) return Locate(status, s.core, *s.next);
   semaphores_.Consume(program_.cores[s.core].WaitsOf(*s.next));
   status = s.next->opcode == Opcode::kDmaCopy ? StepDma(s) : StepCompute(s);
-  if (!status.ok()) return Locate(std::move(status), s.core, *s.next);
+  if (!status.ok()) return Locate(status, s.core, *s.next);
   Retire(s);
   current_ = nullptr;
   return strict_;
@@ -261,8 +261,8 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   const Ticks start = s.earliest;
   if (options_.order == Order::kTimed) AdvanceTime(s);
   if (options_.log) {
-    const bool writes = !args.slots.empty() &&
-                        Info(i.opcode).operands[0].role != Role::kIn;
+    const bool writes =
+        !args.slots.empty() && Info(i.opcode).operands[0].role != Role::kIn;
     Log(s.core, i, start, s.last_completion,
         writes ? &args.slots[0].tile : nullptr);
   }
@@ -334,7 +334,7 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part) {
   if (options_.values) {
     absl::Status status =
         ExecuteDmaPart(t.dst, t.src, t.parts[part], *states_[core]);
-    if (!status.ok()) return Locate(std::move(status), core, i);
+    if (!status.ok()) return Locate(status, core, i);
   }
   current_ = nullptr;
   if (--t.parts_left == 0) {
@@ -353,9 +353,9 @@ absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now) {
       Diagnostic d;
       d.category = Category::kIllegal;
       d.id = "semaphore.range";
-      d.message = absl::StrCat(
-          "semaphore ", program_.semaphores[signal.semaphore].name,
-          " would become ", value, "; its range is 0 to ", limit);
+      d.message =
+          absl::StrCat("semaphore ", program_.semaphores[signal.semaphore].name,
+                       " would become ", value, "; its range is 0 to ", limit);
       return Locate(ToStatus(std::move(d)), core, i);
     }
     Wake(signal.semaphore, now);
@@ -368,10 +368,9 @@ void Runner::Wake(uint32_t semaphore, Ticks now) {
   for (Sequencer& s : sequencers_) {
     if (!s.blocked || s.done()) continue;
     const auto waits = program_.cores[s.core].WaitsOf(*s.next);
-    const bool waits_for_it =
-        std::any_of(waits.begin(), waits.end(), [semaphore](const Wait& w) {
-          return w.semaphore == semaphore;
-        });
+    const bool waits_for_it = std::any_of(
+        waits.begin(), waits.end(),
+        [semaphore](const Wait& w) { return w.semaphore == semaphore; });
     if (!waits_for_it || !WaitsHold(s)) continue;
     s.blocked = false;
     s.earliest = std::max(s.ready, now + time_.hand_off());
@@ -387,7 +386,7 @@ void Runner::Retire(Sequencer& s) {
   s.prepared = false;
 }
 
-absl::Status Runner::Locate(absl::Status status, size_t core,
+absl::Status Runner::Locate(const absl::Status& status, size_t core,
                             const Instruction& i) {
   Diagnostic d = DiagnosticOf(status);
   if (!d.instruction) d.instruction = i.order;

@@ -84,7 +84,8 @@ class Runner : public FindingSink {
   void Wake(uint32_t semaphore, Ticks now);
   void Retire(Sequencer& s);
 
-  absl::Status Locate(absl::Status status, size_t core, const Instruction& i);
+  absl::Status Locate(const absl::Status& status, size_t core,
+                      const Instruction& i);
   void DescribeOperand(Diagnostic& d, size_t core, const Instruction& i) const;
   // The last instruction before `i` that writes bytes of `access`, as a
   // sentence; "" if there is none.
@@ -108,7 +109,7 @@ class Runner : public FindingSink {
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;
   std::vector<std::array<Ticks, 16>> dma_engine_free_;  // per core
-  std::vector<Ticks> queue_free_;    // per queue set, 16 queues each
+  std::vector<Ticks> queue_free_;  // per queue set, 16 queues each
   // Random order: parts that wait, per queue of each queue set, first in
   // first out.
   std::vector<std::deque<std::pair<int64_t, int32_t>>> pending_parts_;

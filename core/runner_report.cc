@@ -50,10 +50,10 @@ std::string Runner::LastWriter(size_t core, const Instruction& i,
     }
   }
   if (last == nullptr) return "";
-  std::string text = absl::StrCat(
-      "last written by instruction ", last->order, ", ",
-      program_.operations[last->operation], " on the ",
-      std::string(Name(last->engine)), " engine");
+  std::string text =
+      absl::StrCat("last written by instruction ", last->order, ", ",
+                   program_.operations[last->operation], " on the ",
+                   std::string(Name(last->engine)), " engine");
   const std::string source = program_.DescribeSource(last->source);
   if (!source.empty()) absl::StrAppend(&text, ", at ", source);
   return text;
@@ -66,18 +66,16 @@ void Runner::DescribeOperand(Diagnostic& d, size_t core,
   const auto specs = Info(i.opcode).operands;
   for (size_t o = 0; o < specs.size(); ++o) {
     const Operand& operand = program_.cores[core].OperandsOf(i)[o];
-    if (specs[o].name != d.operand ||
-        operand.kind != Operand::Kind::kAccess) {
+    if (specs[o].name != d.operand || operand.kind != Operand::Kind::kAccess) {
       continue;
     }
     for (const auto& [key, value] : d.details) {
       if (key == "tensor") return;  // described before
     }
     const Tensor& t = program_.tensors[operand.access.tensor];
-    std::string text =
-        absl::StrCat(t.name, ", ", DescribeShape(t.shape), " ",
-                     std::string(Name(t.dtype)), " in ",
-                     std::string(Name(t.space())));
+    std::string text = absl::StrCat(t.name, ", ", DescribeShape(t.shape), " ",
+                                    std::string(Name(t.dtype)), " in ",
+                                    std::string(Name(t.space())));
     if (t.on_chip()) {
       absl::StrAppend(&text, " from partition ", t.start_partition, ", byte ",
                       t.byte_address);
@@ -105,25 +103,26 @@ absl::Status Runner::Deadlock() const {
     for (const Wait& w : program_.cores[s.core].WaitsOf(i)) {
       const int64_t value = semaphores_.value(w.semaphore);
       if (value >= w.value) continue;
-      std::string line = absl::StrCat(
-          "core ", s.core, " ", std::string(Name(s.engine)),
-          " engine waits at instruction ", i.order, " (",
-          std::string(Info(i.opcode).name), ") for semaphore ",
-          program_.semaphores[w.semaphore].name, " >= ", w.value,
-          "; it is ", value);
+      std::string line =
+          absl::StrCat("core ", s.core, " ", std::string(Name(s.engine)),
+                       " engine waits at instruction ", i.order, " (",
+                       std::string(Info(i.opcode).name), ") for semaphore ",
+                       program_.semaphores[w.semaphore].name, " >= ", w.value,
+                       "; it is ", value);
       const std::string source = program_.DescribeSource(i.source);
       if (!source.empty()) absl::StrAppend(&line, ", at ", source);
       d.related.push_back(line);
       int listed = 0;
       for (const Sequencer& other : sequencers_) {
         for (const Instruction* n = other.next; n != other.end; ++n) {
-          for (const trnemu::Signal& g : program_.cores[other.core].SignalsOf(*n)) {
+          for (const trnemu::Signal& g :
+               program_.cores[other.core].SignalsOf(*n)) {
             if (g.semaphore != w.semaphore || listed >= 3) continue;
             ++listed;
             d.related.push_back(absl::StrCat(
                 "  instruction ", n->order, " on the ",
-                std::string(Name(other.engine)), " engine of core ",
-                other.core, " could still signal it"));
+                std::string(Name(other.engine)), " engine of core ", other.core,
+                " could still signal it"));
           }
         }
       }

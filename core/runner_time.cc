@@ -19,7 +19,8 @@ std::pair<int64_t, int64_t> Interval(const Tile& t) {
 }
 
 bool Overlaps(const RecentWrite& w, const Tile& t) {
-  if (w.space != t.space || w.first_partition >= t.first_partition + t.partitions ||
+  if (w.space != t.space ||
+      w.first_partition >= t.first_partition + t.partitions ||
       t.first_partition >= w.first_partition + w.partitions) {
     return false;
   }
@@ -142,7 +143,7 @@ void Runner::AdvanceTime(Sequencer& s) {
   const Tile& dst = s.slots[0].tile;
   const auto [low, high] = Interval(dst);
   s.recent[s.recent_at] = {dst.space, dst.first_partition, dst.partitions, low,
-                           high, s.last_completion};
+                           high,      s.last_completion};
   s.recent_at = (s.recent_at + 1) % s.recent.size();
 }
 
@@ -155,9 +156,10 @@ Ticks& Runner::QueueFree(uint32_t queue_set, int queue) {
 void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   Transfer& t = transfers_[index];
   const DmaCost cost = time_.CostOfDma(t.dst, t.src, s.engine);
-  const auto set = static_cast<uint32_t>(
-      program_.cores[s.core]
-          .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet].integer());
+  const auto set =
+      static_cast<uint32_t>(program_.cores[s.core]
+                                .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet]
+                                .integer());
   profile_.engines[static_cast<size_t>(s.engine)].waiting +=
       s.earliest - s.ready;
   profile_.engines[static_cast<size_t>(s.engine)].busy += cost.trigger;

@@ -33,7 +33,7 @@ struct Sequencer {
   bool blocked = false;  // its waits do not hold
   std::array<Slot, kMaxSlots> slots;
   Cost cost;
-  Ticks ready = 0;    // when it could start if its waits held
+  Ticks ready = 0;     // when it could start if its waits held
   Ticks earliest = 0;  // when it can start
 
   Ticks issue_ready = 0;  // when the next instruction may start
@@ -42,7 +42,7 @@ struct Sequencer {
   size_t recent_at = 0;
   // Tensor engine: the load path and the array.
   Ticks load_free = 0, load_ready = 0, array_free = 0;
-  Ticks array_busy = 0;  // since it last idled
+  Ticks array_busy = 0;             // since it last idled
   bool stationary_onezero = false;  // the hint of the tile that is loaded
   // Scalar engine: the activation table that is loaded.
   uint8_t table = 0;

@@ -49,17 +49,18 @@ std::string Summary(const RunResult& r) {
                         r.timed ? TimeText(r.time_ns) : "not simulated");
   absl::StrAppendFormat(&text, "instructions  %d\n", r.profile.instructions);
   if (r.timed) {
-    absl::StrAppendFormat(
-        &text, "DMA           %d bytes (HBM read %d, written %d)\n",
-        r.profile.dma_bytes, r.profile.hbm_read_bytes,
-        r.profile.hbm_write_bytes);
+    absl::StrAppendFormat(&text,
+                          "DMA           %d bytes (HBM read %d, written %d)\n",
+                          r.profile.dma_bytes, r.profile.hbm_read_bytes,
+                          r.profile.hbm_write_bytes);
   }
   AppendEngines(r, text);
   int64_t warnings = 0;
   for (const Diagnostic& d : r.diagnostics) {
     if (d.severity == Severity::kWarning) ++warnings;
   }
-  if (warnings > 0) absl::StrAppendFormat(&text, "warnings      %d\n", warnings);
+  if (warnings > 0)
+    absl::StrAppendFormat(&text, "warnings      %d\n", warnings);
   for (const std::string& id : r.allowed) {
     absl::StrAppendFormat(&text, "allowed       %s\n", id);
   }

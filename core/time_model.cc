@@ -104,9 +104,9 @@ CostFacts FactsOf(Opcode opcode, const ExecuteArgs& args) {
               Is16Bit(dst) && attributes[slot::Memset::kValue].real() == 0);
       break;
     case Opcode::kTensorScalar:
-      AddFact(facts, CostCondition::kRsqrt,
-              attributes[slot::TensorScalar::kOp0].as<AluOp>() ==
-                  AluOp::kRsqrt);
+      AddFact(
+          facts, CostCondition::kRsqrt,
+          attributes[slot::TensorScalar::kOp0].as<AluOp>() == AluOp::kRsqrt);
       break;
     default:
       break;
@@ -156,15 +156,14 @@ Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
   if (!args.slots.empty()) {
     n = static_cast<double>(args.slots[CountedSlot(opcode)].tile.free_size);
   }
-  const int64_t columns =
-      std::max<int64_t>(0, ColumnOperands(opcode, args) -
-                               law->operands_included);
+  const int64_t columns = std::max<int64_t>(
+      0, ColumnOperands(opcode, args) - law->operands_included);
   const double extra = law->per_operand_ns * static_cast<double>(columns);
   const double issue =
       law->issue_fixed_ns + extra +
       std::max(law->issue_minimum_ns, n * law->issue_per_element_ns);
-  const double variable = std::max(law->completion_minimum_ns,
-                                   n * law->completion_per_element_ns);
+  const double variable =
+      std::max(law->completion_minimum_ns, n * law->completion_per_element_ns);
   Cost cost;
   cost.issue = ToTicks(issue);
   cost.completion_fixed = ToTicks(law->completion_fixed_ns + extra);
@@ -176,9 +175,9 @@ DmaCost TimeModel::CostOfDma(const Tile& dst, const Tile& src,
                              Engine trigger) const {
   DmaCost cost;
   cost.law = &hardware_.dma_law(DirectionOf(dst, src));
-  cost.trigger = ToTicks(trigger == Engine::kGpsimd
-                             ? hardware_.dma.trigger_gpsimd_ns
-                             : hardware_.dma.trigger_ns);
+  cost.trigger =
+      ToTicks(trigger == Engine::kGpsimd ? hardware_.dma.trigger_gpsimd_ns
+                                         : hardware_.dma.trigger_ns);
   cost.start = ToTicks(cost.law->start_ns);
   cost.spacing = ToTicks(cost.law->spacing_ns);
   cost.notify = ToTicks(cost.law->notify_ns);

@@ -21,11 +21,11 @@ struct Cost {
 };
 
 struct DmaCost {
-  Ticks trigger = 0;   // busy time of the triggering sequencer
-  Ticks start = 0;     // from the trigger to the payload
-  Ticks spacing = 0;   // between the payloads of one trigger's transfers
-  Ticks notify = 0;    // from a part's last byte to its signals
-  Ticks fixed = 0;     // of a part, besides its bytes
+  Ticks trigger = 0;  // busy time of the triggering sequencer
+  Ticks start = 0;    // from the trigger to the payload
+  Ticks spacing = 0;  // between the payloads of one trigger's transfers
+  Ticks notify = 0;   // from a part's last byte to its signals
+  Ticks fixed = 0;    // of a part, besides its bytes
   const DmaLaw* law = nullptr;
 };
 

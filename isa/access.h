@@ -4,7 +4,8 @@
 // NumPy's meaning. Access is what an instruction carries: at most five strided
 // dimensions. Offsets and steps count elements of the view's own dtype;
 // on chip they are within one partition, and the first dimension of a View is
-// the partition dimension (nki/guides/architecture/trainium_inferentia2_arch.rst:705).
+// the partition dimension
+// (nki/guides/architecture/trainium_inferentia2_arch.rst:705).
 #ifndef TRNEMU_ISA_ACCESS_H_
 #define TRNEMU_ISA_ACCESS_H_
 
@@ -81,7 +82,9 @@ struct View {
   bool on_chip() const { return space != Space::kHbm; }
   std::vector<int64_t> Shape() const;
   int64_t size() const;
-  int64_t nbytes() const { return size() * static_cast<int64_t>(SizeOf(dtype)); }
+  int64_t nbytes() const {
+    return size() * static_cast<int64_t>(SizeOf(dtype));
+  }
 };
 
 // A whole tensor, row-major. On chip `shape[0]` is the partition dimension.
@@ -121,8 +124,8 @@ absl::StatusOr<View> Reinterpret(const View& view, Dtype dtype);
 // is in elements from the tensor's start (on chip: partition * row + element).
 // Every address must lie inside the storage, on chip inside one partition.
 absl::StatusOr<View> AccessPattern(const View& view,
-                                   std::span<const Dim> pattern,
-                                   int64_t offset, Dtype dtype);
+                                   std::span<const Dim> pattern, int64_t offset,
+                                   Dtype dtype);
 
 // The operand form of a view. On chip the free dimensions stay as they are;
 // more than four are refused. In HBM dimensions of size 1 go, neighbours that

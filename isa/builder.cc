@@ -70,9 +70,11 @@ absl::Status ProgramBuilder::CheckShape(std::string_view name, Dtype dtype,
   const std::string at = draft_.program.DescribeSource(source);
   if (!IsValid(dtype)) return Illegal("tensor.dtype", "unknown dtype", at);
   if (shape.size() > kMaxTensorRank) {
-    return Illegal("tensor.rank", absl::StrCat("tensor ", std::string(name),
-                   " has ", shape.size(), " dimensions; the limit is ",
-                   kMaxTensorRank), at);
+    return Illegal(
+        "tensor.rank",
+        absl::StrCat("tensor ", std::string(name), " has ", shape.size(),
+                     " dimensions; the limit is ", kMaxTensorRank),
+        at);
   }
   int64_t bytes = static_cast<int64_t>(SizeOf(dtype));
   for (int64_t n : shape) {
@@ -81,7 +83,8 @@ absl::Status ProgramBuilder::CheckShape(std::string_view name, Dtype dtype,
                      absl::StrCat("tensor ", std::string(name), " has shape ",
                                   DescribeShape(shape),
                                   "; every dimension must be at least 1 and "
-                                  "the size must fit 63 bits"), at);
+                                  "the size must fit 63 bits"),
+                     at);
     }
     bytes *= n;
   }
@@ -91,13 +94,15 @@ absl::Status ProgramBuilder::CheckShape(std::string_view name, Dtype dtype,
                    absl::StrCat("tile ", std::string(name), " has shape ",
                                 DescribeShape(shape),
                                 "; a tile has a partition dimension and at "
-                                "least one free dimension"), at);
+                                "least one free dimension"),
+                   at);
   }
   if (shape[0] > hardware_->memory.partitions) {
-    return Illegal("tile.partitions",
-                   absl::StrCat("tile ", std::string(name), " has ", shape[0],
-                                " partitions; there are ",
-                                hardware_->memory.partitions), at);
+    return Illegal(
+        "tile.partitions",
+        absl::StrCat("tile ", std::string(name), " has ", shape[0],
+                     " partitions; there are ", hardware_->memory.partitions),
+        at);
   }
   return absl::OkStatus();
 }
@@ -111,10 +116,10 @@ absl::StatusOr<View> ProgramBuilder::AddTensor(TensorKind kind,
   if (kind != TensorKind::kScratch || !name.empty()) {
     for (const Tensor& t : draft_.program.tensors) {
       if (t.name == name && !t.on_chip()) {
-        return Illegal("tensor.name",
-                       absl::StrCat("there is a tensor named \"", name,
-                                    "\" already"),
-                       draft_.program.DescribeSource(source));
+        return Illegal(
+            "tensor.name",
+            absl::StrCat("there is a tensor named \"", name, "\" already"),
+            draft_.program.DescribeSource(source));
       }
     }
   }
@@ -138,8 +143,10 @@ absl::StatusOr<View> ProgramBuilder::AddConstant(
   if (!view.ok()) return view;
   if (static_cast<int64_t>(bytes.size()) != view->nbytes()) {
     draft_.program.tensors.pop_back();
-    return Illegal("tensor.data", absl::StrCat("constant ", view->name,
-                   " needs ", view->nbytes(), " bytes but got ", bytes.size()));
+    return Illegal(
+        "tensor.data",
+        absl::StrCat("constant ", view->name, " needs ", view->nbytes(),
+                     " bytes but got ", bytes.size()));
   }
   data_.resize((data_.size() + kDataAlignment - 1) / kDataAlignment *
                kDataAlignment);
@@ -154,10 +161,9 @@ absl::StatusOr<View> ProgramBuilder::AddTile(TensorKind kind, std::string name,
                                              std::optional<TileAddress> address,
                                              uint32_t source) {
   Tensor t;
-  t.name = name.empty()
-               ? absl::StrCat(std::string(Name(SpaceOf(kind))),
-                              draft_.program.tensors.size())
-               : std::move(name);
+  t.name = name.empty() ? absl::StrCat(std::string(Name(SpaceOf(kind))),
+                                       draft_.program.tensors.size())
+                        : std::move(name);
   absl::Status ok = CheckShape(t.name, dtype, shape, true, source);
   if (!ok.ok()) return ok;
   t.kind = kind;
@@ -168,13 +174,13 @@ absl::StatusOr<View> ProgramBuilder::AddTile(TensorKind kind, std::string name,
   if (address) {
     if (address->start_partition < 0 || address->byte < 0 ||
         address->start_partition + shape[0] > hardware_->memory.partitions) {
-      return Illegal("tile.partitions",
-                     absl::StrCat("tile ", t.name, " is pinned at partition ",
-                                  address->start_partition, ", byte ",
-                                  address->byte, ", with ", shape[0],
-                                  " partitions; there are ",
-                                  hardware_->memory.partitions),
-                     draft_.program.DescribeSource(source));
+      return Illegal(
+          "tile.partitions",
+          absl::StrCat("tile ", t.name, " is pinned at partition ",
+                       address->start_partition, ", byte ", address->byte,
+                       ", with ", shape[0], " partitions; there are ",
+                       hardware_->memory.partitions),
+          draft_.program.DescribeSource(source));
     }
     t.pinned = true;
     t.start_partition = static_cast<uint32_t>(address->start_partition);
@@ -201,20 +207,22 @@ uint32_t ProgramBuilder::AddSource(std::string_view file, uint32_t line,
     it = file_index_.emplace(std::string(file), p.files.size()).first;
     p.files.emplace_back(file);
   }
-  const auto key = std::tuple(it->second, line, std::string(function),
-                              std::string(label));
+  const auto key =
+      std::tuple(it->second, line, std::string(function), std::string(label));
   const auto [entry, added] = source_index_.emplace(key, p.sources.size());
   if (added) {
-    p.sources.push_back({it->second, line, std::string(function),
-                         std::string(label)});
+    p.sources.push_back(
+        {it->second, line, std::string(function), std::string(label)});
   }
   return entry->second;
 }
 
 absl::Status ProgramBuilder::SelectCore(int core) {
   if (core < 0 || core >= num_cores()) {
-    return Illegal("program.core", absl::StrCat("core ", core, " of a program "
-                   "with ", num_cores(), " core(s)"));
+    return Illegal("program.core", absl::StrCat("core ", core,
+                                                " of a program "
+                                                "with ",
+                                                num_cores(), " core(s)"));
   }
   core_ = core;
   return absl::OkStatus();
@@ -343,8 +351,9 @@ absl::StatusOr<Value> ProgramBuilder::IdentityFor(const Value& data,
                            {"src", Value::Of(*ToAccess(*constant))}},
                           load);
     if (!ok.ok()) return ok;
-    it = identities_.emplace(std::pair(core_, dtype),
-                             std::pair(*tile, semaphore)).first;
+    it = identities_
+             .emplace(std::pair(core_, dtype), std::pair(*tile, semaphore))
+             .first;
     if (sync_ == Sync::kExplicit) {
       waits.assign(options.waits.begin(), options.waits.end());
       waits.push_back({semaphore, hardware_->dma.engines});
@@ -394,15 +403,15 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
   }
   std::vector<Wait> waits;
   if (operation.name == "nc_transpose" && call.engine == Engine::kTensor) {
-    absl::StatusOr<Value> identity = IdentityFor(
-        call[ParameterIndex(operation, "data")], options, waits);
+    absl::StatusOr<Value> identity =
+        IdentityFor(call[ParameterIndex(operation, "data")], options, waits);
     if (!identity.ok()) return identity.status();
     call.identity = *identity;
   }
   if (operation.name == "dma_copy") {
     const Value& queues = call[ParameterIndex(operation, "queues")];
-    call.queue_set = QueueSetFor(call.engine,
-                                 static_cast<uint32_t>(queues.integer));
+    call.queue_set =
+        QueueSetFor(call.engine, static_cast<uint32_t>(queues.integer));
     if (call[ParameterIndex(operation, "dge_mode")].as<DgeMode>() ==
         DgeMode::kSwdge) {
       draft_.program.swdge = true;

@@ -24,13 +24,13 @@ inline constexpr int kMaxInts = 4;
 // An argument. Which member counts follows from the kind.
 struct Value {
   enum class Kind : uint8_t {
-    kNone,      // not given, or None
-    kAccess,    // a tile or HBM view
-    kNumber,    // number; is_integer says how it was written
-    kBool,      // integer 0 or 1
-    kEnum,      // integer, of the parameter's vocabulary
-    kPattern,   // access.rank and access.dims
-    kInts,      // ints[0 .. num_ints)
+    kNone,     // not given, or None
+    kAccess,   // a tile or HBM view
+    kNumber,   // number; is_integer says how it was written
+    kBool,     // integer 0 or 1
+    kEnum,     // integer, of the parameter's vocabulary
+    kPattern,  // access.rank and access.dims
+    kInts,     // ints[0 .. num_ints)
   };
   Kind kind = Kind::kNone;
   bool is_integer = false;

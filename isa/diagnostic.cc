@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::string_view kPayloadUrl = "trnemu/diagnostic";
 constexpr std::array<std::string_view, kNumCategories> kCategoryNames = {
-    "malformed",     "input",    "illegal",     "capacity",
-    "uninitialized", "out_of_bounds", "race",   "deadlock",
-    "unspecified",   "unsupported",   "limit",  "internal"};
+    "malformed",     "input",         "illegal", "capacity",
+    "uninitialized", "out_of_bounds", "race",    "deadlock",
+    "unspecified",   "unsupported",   "limit",   "internal"};
 
 absl::StatusCode CodeOf(Category category) {
   switch (category) {
@@ -51,8 +51,8 @@ void Put(nlohmann::ordered_json& json, const char* key,
 template <typename T>
 void Put(nlohmann::ordered_json& json, const char* key,
          const std::optional<T>& value) {
-  json[key] = value ? nlohmann::ordered_json(*value)
-                    : nlohmann::ordered_json(nullptr);
+  json[key] =
+      value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
 }
 
 std::string TextOf(const nlohmann::ordered_json& json, const char* key) {

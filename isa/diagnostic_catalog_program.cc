@@ -7,8 +7,7 @@ namespace {
 using enum Category;
 
 constexpr CatalogEntry kEntries[] = {
-    {"semaphore.count", kLimit,
-     "A core has more semaphores than the device.",
+    {"semaphore.count", kLimit, "A core has more semaphores than the device.",
      "300 calls of ProgramBuilder.semaphore()",
      "Use a semaphore again once its last wait has passed."},
     {"semaphore.wait", kIllegal,

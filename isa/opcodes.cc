@@ -13,28 +13,30 @@ using A = AttributeType;
 
 constexpr OperandSpec kLoadStationaryOperands[] = {{"stationary", kIn, kTile}};
 constexpr AttributeSpec kLoadStationaryAttributes[] = {
-    {"pass", A::kPass},           {"transpose", A::kBool},
-    {"onezero", A::kBool},        {"start_row", A::kInteger},
-    {"start_column", A::kInteger}, {"rows", A::kInteger},
-    {"columns", A::kInteger},     {"perf_mode", A::kPerfMode}};
-constexpr OperandSpec kMultiplyMovingOperands[] = {
-    {"dst", Role::kInOut, kTile}, {"moving", kIn, kTile}};
+    {"pass", A::kPass},
+    {"transpose", A::kBool},
+    {"onezero", A::kBool},
+    {"start_row", A::kInteger},
+    {"start_column", A::kInteger},
+    {"rows", A::kInteger},
+    {"columns", A::kInteger},
+    {"perf_mode", A::kPerfMode}};
+constexpr OperandSpec kMultiplyMovingOperands[] = {{"dst", Role::kInOut, kTile},
+                                                   {"moving", kIn, kTile}};
 constexpr AttributeSpec kMultiplyMovingAttributes[] = {
-    {"pass", A::kPass},           {"transpose", A::kBool},
-    {"onezero", A::kBool},        {"accumulate", A::kAccumulate},
-    {"start_row", A::kInteger},   {"start_column", A::kInteger},
-    {"rows", A::kInteger},        {"columns", A::kInteger},
+    {"pass", A::kPass},         {"transpose", A::kBool},
+    {"onezero", A::kBool},      {"accumulate", A::kAccumulate},
+    {"start_row", A::kInteger}, {"start_column", A::kInteger},
+    {"rows", A::kInteger},      {"columns", A::kInteger},
     {"perf_mode", A::kPerfMode}};
 constexpr OperandSpec kDstData[] = {{"dst", kOut, kTile}, {"data", kIn, kTile}};
-constexpr OperandSpec kActivateOperands[] = {
-    {"dst", kOut, kTile},
-    {"data", kIn, kTile},
-    {"bias", kIn, kTileOrNumber, true},
-    {"scale", kIn, kTileOrNumber}};
-constexpr AttributeSpec kActivateAttributes[] = {
-    {"op", A::kActFunction},
-    {"reduce_op", A::kAluOp},
-    {"reduce_cmd", A::kReduceCmd}};
+constexpr OperandSpec kActivateOperands[] = {{"dst", kOut, kTile},
+                                             {"data", kIn, kTile},
+                                             {"bias", kIn, kTileOrNumber, true},
+                                             {"scale", kIn, kTileOrNumber}};
+constexpr AttributeSpec kActivateAttributes[] = {{"op", A::kActFunction},
+                                                 {"reduce_op", A::kAluOp},
+                                                 {"reduce_cmd", A::kReduceCmd}};
 constexpr OperandSpec kDst[] = {{"dst", kOut, kTile}};
 constexpr OperandSpec kTensorTensorOperands[] = {
     {"dst", kOut, kTile}, {"data1", kIn, kTile}, {"data2", kIn, kTile}};
@@ -89,14 +91,24 @@ constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = {{
     {Opcode::kMultiplyMoving, "MultiplyMoving", "multiply_moving", kTensor,
      kMultiplyMovingOperands, kMultiplyMovingAttributes,
      "Streams K x N elements through the array into M x N of PSUM."},
-    {Opcode::kVectorTranspose, "VectorTranspose", "vector_transpose", kVector,
-     kDstData, {}, "Transposes a block of at most 32 x 32."},
+    {Opcode::kVectorTranspose,
+     "VectorTranspose",
+     "vector_transpose",
+     kVector,
+     kDstData,
+     {},
+     "Transposes a block of at most 32 x 32."},
     {Opcode::kActivate, "Activate", "activate", kScalar, kActivateOperands,
      kActivateAttributes, "f(data * scale + bias), with running sums."},
-    {Opcode::kReadAccumulator, "ReadAccumulator", "read_accumulator", kScalar,
-     kDst, {}, "Reads the scalar engine's accumulators into a column."},
-    {Opcode::kTensorTensor, "TensorTensor", "tensor_tensor",
-     kVector | kGpsimd, kTensorTensorOperands, kTensorTensorAttributes,
+    {Opcode::kReadAccumulator,
+     "ReadAccumulator",
+     "read_accumulator",
+     kScalar,
+     kDst,
+     {},
+     "Reads the scalar engine's accumulators into a column."},
+    {Opcode::kTensorTensor, "TensorTensor", "tensor_tensor", kVector | kGpsimd,
+     kTensorTensorOperands, kTensorTensorAttributes,
      "Element-wise operation of two tiles."},
     {Opcode::kTensorScalar, "TensorScalar", "tensor_scalar",
      kVector | kScalar | kGpsimd, kTensorScalarOperands, kTwoOpAttributes,
@@ -106,11 +118,21 @@ constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = {{
      "(data op0 column) op1 tile."},
     {Opcode::kTensorReduce, "TensorReduce", "tensor_reduce", kVector, kDstData,
      kTensorReduceAttributes, "Reduces trailing free dimensions."},
-    {Opcode::kTensorCopy, "TensorCopy", "tensor_copy",
-     kVector | kScalar | kGpsimd, kDstSrc, {}, "Copies or casts a tile."},
+    {Opcode::kTensorCopy,
+     "TensorCopy",
+     "tensor_copy",
+     kVector | kScalar | kGpsimd,
+     kDstSrc,
+     {},
+     "Copies or casts a tile."},
     {Opcode::kMemset, "Memset", "memset", kVector | kGpsimd, kDst,
      kMemsetAttributes, "Fills a tile with a constant."},
-    {Opcode::kReciprocal, "Reciprocal", "reciprocal", kVector, kDstData, {},
+    {Opcode::kReciprocal,
+     "Reciprocal",
+     "reciprocal",
+     kVector,
+     kDstData,
+     {},
      "1 / data."},
     {Opcode::kIota, "Iota", "iota", kGpsimd, kIotaOperands, kIotaAttributes,
      "Affine index values."},
@@ -119,9 +141,19 @@ constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = {{
      "Keeps elements where an affine value compares with 0."},
     {Opcode::kDmaCopy, "DmaCopy", "dma_copy", kAnySequencer, kDstSrc,
      kDmaCopyAttributes, "Triggers a DMA transfer on a queue set."},
-    {Opcode::kPsumReset, "PsumReset", "psum_reset", kAnySequencer, kDst, {},
+    {Opcode::kPsumReset,
+     "PsumReset",
+     "psum_reset",
+     kAnySequencer,
+     kDst,
+     {},
      "Marks a PSUM region as newly allocated; takes no time."},
-    {Opcode::kNop, "Nop", "nop", kAnySequencer, {}, {},
+    {Opcode::kNop,
+     "Nop",
+     "nop",
+     kAnySequencer,
+     {},
+     {},
      "Waits and signals only."},
 }};
 

@@ -89,9 +89,9 @@ std::optional<Opcode> OpcodeFromName(std::string_view name);
 constexpr uint8_t Bit(Engine engine) {
   return static_cast<uint8_t>(1u << static_cast<unsigned>(engine));
 }
-constexpr uint8_t kAnySequencer =
-    Bit(Engine::kTensor) | Bit(Engine::kVector) | Bit(Engine::kScalar) |
-    Bit(Engine::kGpsimd) | Bit(Engine::kSync);
+constexpr uint8_t kAnySequencer = Bit(Engine::kTensor) | Bit(Engine::kVector) |
+                                  Bit(Engine::kScalar) | Bit(Engine::kGpsimd) |
+                                  Bit(Engine::kSync);
 
 // Positions of operands and attributes in each opcode's row, for code that
 // executes or builds the opcode.
@@ -99,15 +99,28 @@ namespace slot {
 struct LoadStationary {
   enum Operand { kStationary };
   enum Attribute {
-    kPass, kTranspose, kOnezero, kStartRow, kStartColumn, kRows, kColumns,
+    kPass,
+    kTranspose,
+    kOnezero,
+    kStartRow,
+    kStartColumn,
+    kRows,
+    kColumns,
     kPerfMode
   };
 };
 struct MultiplyMoving {
   enum Operand { kDst, kMoving };
   enum Attribute {
-    kPass, kTranspose, kOnezero, kAccumulate, kStartRow, kStartColumn, kRows,
-    kColumns, kPerfMode
+    kPass,
+    kTranspose,
+    kOnezero,
+    kAccumulate,
+    kStartRow,
+    kStartColumn,
+    kRows,
+    kColumns,
+    kPerfMode
   };
 };
 struct VectorTranspose {

@@ -12,11 +12,11 @@ namespace trnemu {
 namespace {
 
 constexpr std::array kTable = {
-    &rows::kNcMatmul,      &rows::kNcTranspose,   &rows::kActivation,
-    &rows::kTensorReduce,  &rows::kTensorTensor,  &rows::kScalarTensorTensor,
-    &rows::kTensorScalar,  &rows::kTensorCopy,    &rows::kReciprocal,
-    &rows::kIota,          &rows::kAffineSelect,  &rows::kMemset,
-    &rows::kDmaCopy,       &rows::kPsumReset,     &rows::kNop,
+    &rows::kNcMatmul,     &rows::kNcTranspose,  &rows::kActivation,
+    &rows::kTensorReduce, &rows::kTensorTensor, &rows::kScalarTensorTensor,
+    &rows::kTensorScalar, &rows::kTensorCopy,   &rows::kReciprocal,
+    &rows::kIota,         &rows::kAffineSelect, &rows::kMemset,
+    &rows::kDmaCopy,      &rows::kPsumReset,    &rows::kNop,
 };
 
 // Fills the call by names: the instruction's operands and attributes are the
@@ -108,9 +108,7 @@ class Comparer : public Emitter {
             std::equal(attributes.begin(), attributes.end(),
                        have_attributes.begin(), have_attributes.end());
   }
-  bool same() const {
-    return same_ && next_ == expansion_.instructions.size();
-  }
+  bool same() const { return same_ && next_ == expansion_.instructions.size(); }
 
  private:
   const Expansion& expansion_;
@@ -219,7 +217,8 @@ absl::Status Lift(const Program& program, const Hardware& hardware,
                           : operation->lift(expansion, call);
   // By name, an instruction and its call hold the same; only the others can
   // hold what no call expands to.
-  if (!lifted || (operation->lift != nullptr && !SameExpansion(expansion, call)) ) {
+  if (!lifted ||
+      (operation->lift != nullptr && !SameExpansion(expansion, call))) {
     return NoExpansion(program, hardware, expansion, *operation);
   }
   return absl::OkStatus();

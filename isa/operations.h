@@ -55,7 +55,7 @@ enum class ParameterKind : uint8_t {
   kNumber,
   kInteger,
   kBool,
-  kAluOp,        // None is a value where it is optional
+  kAluOp,  // None is a value where it is optional
   kActFunction,
   kReduceCmd,
   kEngine,

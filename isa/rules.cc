@@ -11,7 +11,6 @@
 namespace trnemu {
 namespace {
 
-
 // A rule of one operand of a compute engine. The Rule's own `holds` is null.
 struct OperandRule {
   Rule rule;
@@ -132,7 +131,8 @@ std::string LegalStarts(int64_t partitions) {
 }
 
 std::string NumberText(const Value& v) {
-  return v.is_integer ? absl::StrCat(v.integer) : absl::StrFormat("%.9g", v.number);
+  return v.is_integer ? absl::StrCat(v.integer)
+                      : absl::StrFormat("%.9g", v.number);
 }
 
 std::string EnumText(ParameterKind kind, int64_t value) {
@@ -239,8 +239,8 @@ std::string Fill(std::string_view text, const Call& call,
     } else if (colon == inside.npos) {
       out += Placeholder(inside, operand, call);
     } else {
-      out += Placeholder(inside.substr(0, colon), inside.substr(colon + 1),
-                         call);
+      out +=
+          Placeholder(inside.substr(0, colon), inside.substr(colon + 1), call);
     }
     at = close;
   }
@@ -276,7 +276,8 @@ void Report(const Rule& rule, const Call& call, std::string_view operand,
     d.details.emplace_back(std::string(spec.name), text);
   }
   if (rule.layer != Layer::kDevice) {
-    d.details.emplace_back("layer", std::string(kLayerNames[static_cast<size_t>(rule.layer)]));
+    d.details.emplace_back(
+        "layer", std::string(kLayerNames[static_cast<size_t>(rule.layer)]));
   }
   findings.push_back(std::move(d));
 }
@@ -384,11 +385,9 @@ void CheckCall(const Call& call, unsigned layers,
       }
     }
   }
-  const bool psum_said =
-      std::any_of(findings.begin() + static_cast<ptrdiff_t>(before),
-                  findings.end(), [](const Diagnostic& d) {
-                    return d.id == "operand.gpsimd_psum";
-                  });
+  const bool psum_said = std::any_of(
+      findings.begin() + static_cast<ptrdiff_t>(before), findings.end(),
+      [](const Diagnostic& d) { return d.id == "operand.gpsimd_psum"; });
   for (const Rule& rule : call.operation->rules) {
     if (!Wanted(rule, layers) || rule.holds(call)) continue;
     // The operations' own rows of the same rule name no operand.

@@ -37,9 +37,8 @@ class Verifier {
 
  private:
   void Add(Diagnostic d) {
-    const auto key = std::pair(
-        absl::StrCat(d.id, " ", d.operand),
-        d.source.empty() ? d.message : d.source);
+    const auto key = std::pair(absl::StrCat(d.id, " ", d.operand),
+                               d.source.empty() ? d.message : d.source);
     const auto [it, inserted] = seen_.emplace(key, findings_.size());
     if (!inserted) {
       ++findings_[it->second].count;
@@ -87,10 +86,12 @@ void Verifier::CheckCores() {
   if (cores != 1 && cores != 2) {
     Add(Finding(Category::kIllegal, "program.cores",
                 absl::StrCat("a program runs on one or two physical cores, but "
-                             "this one has ", cores)));
+                             "this one has ",
+                             cores)));
   } else if (cores == 2 && !hardware_.features.lnc2) {
     Add(Finding(Category::kIllegal, "program.logical_core",
-                absl::StrCat(hardware_.name, " cannot join two cores to one "
+                absl::StrCat(hardware_.name,
+                             " cannot join two cores to one "
                              "logical core; the program has two")));
   }
 }
@@ -108,12 +109,13 @@ void Verifier::CheckTensors() {
     const int64_t bytes = t.nbytes();
     hbm = bytes > INT64_MAX - hbm ? INT64_MAX : hbm + bytes;
     if (hbm <= limit) continue;
-    Diagnostic d = Finding(
-        Category::kCapacity, "capacity.hbm",
-        absl::StrCat("tensor ", t.name, " of ", bytes, " bytes brings the "
-                     "program to ", hbm, " bytes of HBM; ",
-                     program_.cores.size(), " core(s) of ", hardware_.name,
-                     " have ", limit));
+    Diagnostic d =
+        Finding(Category::kCapacity, "capacity.hbm",
+                absl::StrCat("tensor ", t.name, " of ", bytes,
+                             " bytes brings the "
+                             "program to ",
+                             hbm, " bytes of HBM; ", program_.cores.size(),
+                             " core(s) of ", hardware_.name, " have ", limit));
     d.source = program_.DescribeSource(t.source);
     d.remedy = "split the tensor, or spread the program over more cores";
     Add(std::move(d));
@@ -132,11 +134,11 @@ void Verifier::CheckTile(const Tensor& t) {
   const int64_t partitions = t.shape.empty() ? 0 : t.shape[0];
   Diagnostic d;
   if (partitions < 1 || partitions + t.start_partition > m.partitions) {
-    d = Finding(Category::kIllegal, "tile.partitions",
-                absl::StrCat("tile ", t.name, " covers partitions ",
-                             t.start_partition, " to ",
-                             t.start_partition + partitions - 1, "; there are ",
-                             m.partitions));
+    d = Finding(
+        Category::kIllegal, "tile.partitions",
+        absl::StrCat("tile ", t.name, " covers partitions ", t.start_partition,
+                     " to ", t.start_partition + partitions - 1, "; there are ",
+                     m.partitions));
   } else if (bytes > limit ||
              t.byte_address > static_cast<uint64_t>(limit - bytes)) {
     d = Finding(
@@ -150,11 +152,14 @@ void Verifier::CheckTile(const Tensor& t) {
         sbuf ? SizeOf(t.dtype) : std::max<uint64_t>(4, SizeOf(t.dtype));
     if (t.byte_address % align == 0) return;
     d = Finding(
-        Category::kIllegal, sbuf ? "tile.sbuf_alignment" : "tile.psum_alignment",
+        Category::kIllegal,
+        sbuf ? "tile.sbuf_alignment" : "tile.psum_alignment",
         absl::StrCat("tile ", t.name, " (", std::string(Name(t.dtype)),
                      ") starts at byte ", t.byte_address, " of its partition; ",
-                     std::string(Name(t.space())), " tiles of this dtype start "
-                     "at multiples of ", align));
+                     std::string(Name(t.space())),
+                     " tiles of this dtype start "
+                     "at multiples of ",
+                     align));
     d.remedy = absl::StrCat("place it at byte ",
                             t.byte_address / align * align + align);
   }
@@ -162,8 +167,7 @@ void Verifier::CheckTile(const Tensor& t) {
   Add(std::move(d));
 }
 
-void Verifier::Locate(Diagnostic& d, size_t core,
-                      const Instruction& i) const {
+void Verifier::Locate(Diagnostic& d, size_t core, const Instruction& i) const {
   d.instruction = i.order;
   d.core = static_cast<int>(core);
   d.opcode = Info(i.opcode).name;
@@ -198,9 +202,9 @@ bool Verifier::CheckOperands(size_t core, const Instruction& i) {
     } else {
       continue;
     }
-    Diagnostic d = Finding(
-        Category::kOutOfBounds, "access.out_of_bounds",
-        absl::StrCat("operand ", std::string(spec.name), ": ", what));
+    Diagnostic d =
+        Finding(Category::kOutOfBounds, "access.out_of_bounds",
+                absl::StrCat("operand ", std::string(spec.name), ": ", what));
     d.operand = spec.name;
     Locate(d, core, i);
     Add(std::move(d));
@@ -212,17 +216,19 @@ bool Verifier::CheckOperands(size_t core, const Instruction& i) {
 bool Verifier::CheckPlace(size_t core, Engine engine, const Instruction& i) {
   std::string what;
   if (!(Info(i.opcode).engines & Bit(engine))) {
-    what = absl::StrCat(std::string(Info(i.opcode).name), " does not run on the ",
-                        std::string(Name(engine)), " engine");
+    what =
+        absl::StrCat(std::string(Info(i.opcode).name), " does not run on the ",
+                     std::string(Name(engine)), " engine");
   } else if (i.opcode == Opcode::kDmaCopy) {
-    const uint64_t set = static_cast<uint64_t>(
-        program_.cores[core]
-            .AttributesOf(i)[slot::DmaCopy::kQueueSet].integer());
+    const uint64_t set =
+        static_cast<uint64_t>(program_.cores[core]
+                                  .AttributesOf(i)[slot::DmaCopy::kQueueSet]
+                                  .integer());
     const QueueSet& q = program_.queue_sets[set];
     if (q.core != core || q.owner != engine) {
-      what = absl::StrCat("queue set ", set, " belongs to the ",
-                          std::string(Name(q.owner)), " engine of core ",
-                          q.core);
+      what =
+          absl::StrCat("queue set ", set, " belongs to the ",
+                       std::string(Name(q.owner)), " engine of core ", q.core);
     }
   }
   if (what.empty()) return true;
@@ -239,10 +245,10 @@ void Verifier::CheckSemaphores() {
         program_.semaphores.begin(), program_.semaphores.end(),
         [core](const SemaphoreInfo& s) { return s.core == core; });
     if (used <= limit) continue;
-    Diagnostic d = Finding(
-        Category::kLimit, "semaphore.count",
-        absl::StrCat("core ", core, " has ", used, " semaphores; ",
-                     hardware_.name, " has ", limit));
+    Diagnostic d =
+        Finding(Category::kLimit, "semaphore.count",
+                absl::StrCat("core ", core, " has ", used, " semaphores; ",
+                             hardware_.name, " has ", limit));
     d.remedy = "use a semaphore again once its last wait has passed";
     Add(std::move(d));
   }
@@ -255,8 +261,8 @@ void Verifier::CheckWaits(size_t core, const Instruction& i) {
     const std::string& name = program_.semaphores[waits[w].semaphore].name;
     std::string what;
     if (waits[w].value < 0 || waits[w].value > limit) {
-      what = absl::StrCat("a wait for semaphore ", name, " >= ",
-                          waits[w].value, "; semaphores are 0 to ", limit);
+      what = absl::StrCat("a wait for semaphore ", name, " >= ", waits[w].value,
+                          "; semaphores are 0 to ", limit);
     }
     for (size_t other = 0; other < w; ++other) {
       if (waits[other].semaphore == waits[w].semaphore &&

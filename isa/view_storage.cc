@@ -84,11 +84,10 @@ absl::Status IllegalView(const View& view, std::string_view id,
   Diagnostic d;
   d.category = Category::kIllegal;
   d.id = absl::StrCat("access.", std::string(id));
-  d.message = absl::StrCat("'", view.name, "'",
-                           view.dims.empty()
-                               ? ""
-                               : " of shape " + DescribeShape(view.Shape()),
-                           ": ", what);
+  d.message = absl::StrCat(
+      "'", view.name, "'",
+      view.dims.empty() ? "" : " of shape " + DescribeShape(view.Shape()), ": ",
+      what);
   d.operand = view.name;
   d.details = {{"shape", DescribeShape(view.Shape())},
                {"space", std::string(Name(view.space))}};

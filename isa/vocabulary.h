@@ -74,8 +74,8 @@ struct AluInfo {
   std::string_view name;
   AluClass kind;
   uint8_t arity;
-  bool reduces;        // legal as a reduction
-  uint8_t min_gen;     // first generation that has it at all
+  bool reduces;     // legal as a reduction
+  uint8_t min_gen;  // first generation that has it at all
   std::string_view source;
 };
 
@@ -227,7 +227,12 @@ enum class ReduceCmd : uint8_t {
 inline constexpr std::array<std::string_view, 5> kReduceCmdNames = {
     "idle", "reset", "reduce", "reset_reduce", "load_reduce"};
 
-enum class DgeMode : uint8_t { kUnknown = 0, kSwdge = 1, kHwdge = 2, kNone = 3 };
+enum class DgeMode : uint8_t {
+  kUnknown = 0,
+  kSwdge = 1,
+  kHwdge = 2,
+  kNone = 3
+};
 inline constexpr std::array<std::string_view, 4> kDgeModeNames = {
     "unknown", "swdge", "hwdge", "none"};
 

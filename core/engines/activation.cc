@@ -201,7 +201,8 @@ absl::Status CheckAccumulators(uint32_t lanes, std::string_view use,
   d.message = absl::StrCat(
       std::string(use), " the accumulator of lane ", unset - begin,
       ", which nothing has reset in this run; reduce_cmd is idle unless given");
-  d.remedy = "pass reduce_cmd=\"reset_reduce\" to sum this instruction's values";
+  d.remedy =
+      "pass reduce_cmd=\"reset_reduce\" to sum this instruction's values";
   d.reference = "nki/api/nki/isa/__init__.py:1354";
   return Admit(state, ToStatus(std::move(d)));
 }
@@ -216,8 +217,8 @@ absl::Status ExecuteActivate(const ExecuteArgs& args, CoreState& state) {
     std::fill_n(state.scalar_accumulators.begin(), lanes, 0.0f);
     std::fill_n(state.scalar_accumulators_set.begin(), lanes, true);
   } else if (command == ReduceCmd::kReduce) {
-    absl::Status status = CheckAccumulators(lanes, "reduce_cmd=reduce adds to",
-                                            state);
+    absl::Status status =
+        CheckAccumulators(lanes, "reduce_cmd=reduce adds to", state);
     if (!status.ok()) return status;
   }
   Activation activation(args, state);

@@ -1,10 +1,9 @@
 #include "core/engines/dma.h"
 
-#include <utility>
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"

@@ -129,9 +129,8 @@ void LoadValues(const Tile& tile, int64_t pass, MatmulRule rule,
   if (pass == 0) {
     state.stationary.Load(matrix.values, matrix.stride, rows, columns);
   } else {
-    state.stationary.LoadHalf(pass == 1 ? Fp32Half::kLo : Fp32Half::kHi,
-                              rule, matrix.values, matrix.stride, rows,
-                              columns);
+    state.stationary.LoadHalf(pass == 1 ? Fp32Half::kLo : Fp32Half::kHi, rule,
+                              matrix.values, matrix.stride, rows, columns);
   }
 }
 
@@ -380,7 +379,9 @@ bool SelectedRows(const Matrix& moving, const Tile& tile, uint32_t* rows,
     }
     if (selected < 0 || others > 0) {
       WarnOfMoving(absl::StrCat("is_transpose needs an identity as moving, and "
-                                "its column ", n, " does not hold a single 1; "
+                                "its column ",
+                                n,
+                                " does not hold a single 1; "
                                 "the product was computed"),
                    state);
       return false;
@@ -389,9 +390,10 @@ bool SelectedRows(const Matrix& moving, const Tile& tile, uint32_t* rows,
     identity = identity && selected == n;
   }
   if (!identity) {
-    WarnOfMoving("is_transpose has a moving tile that selects columns but is "
-                 "no identity; the selection was moved",
-                 state);
+    WarnOfMoving(
+        "is_transpose has a moving tile that selects columns but is "
+        "no identity; the selection was moved",
+        state);
   }
   return true;
 }
@@ -423,8 +425,8 @@ void MultiplyBits(const Tile& dst, const Matrix& moving, CoreState& state) {
   const size_t columns = static_cast<size_t>(state.stationary_columns);
   const Dtype from = state.stationary_dtype;
   const ptrdiff_t step = static_cast<ptrdiff_t>(SizeOf(from));
-  float* const values = MatrixBuffer(state, 2, state.stationary_rows *
-                                                   state.stationary_columns);
+  float* const values =
+      MatrixBuffer(state, 2, state.stationary_rows * state.stationary_columns);
   float* const packed = RowBuffer(state, 0, state.stationary_columns);
   std::byte* const bytes = reinterpret_cast<std::byte*>(packed);
   for (size_t k = 0; k < rows; ++k) {

@@ -18,11 +18,11 @@ namespace {
 std::string UsualHint(std::string_view name,
                       std::span<const std::string_view> names) {
   static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
-      {"max", "maximum"},  {"min", "minimum"},  {"mul", "multiply"},
-      {"sub", "subtract"}, {"sum", "add"},      {"pow", "power"},
-      {"eq", "equal"},     {"ne", "not_equal"}, {"lt", "less"},
-      {"le", "less_equal"}, {"gt", "greater"},  {"ge", "greater_equal"},
-      {"ln", "log"},       {"atan", "arctan"},  {"not", "invert"}};
+      {"max", "maximum"},   {"min", "minimum"},  {"mul", "multiply"},
+      {"sub", "subtract"},  {"sum", "add"},      {"pow", "power"},
+      {"eq", "equal"},      {"ne", "not_equal"}, {"lt", "less"},
+      {"le", "less_equal"}, {"gt", "greater"},   {"ge", "greater_equal"},
+      {"ln", "log"},        {"atan", "arctan"},  {"not", "invert"}};
   for (const auto& [given, meant] : kUsual) {
     if (given == name &&
         std::find(names.begin(), names.end(), meant) != names.end()) {

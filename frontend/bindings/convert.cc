@@ -118,12 +118,12 @@ std::vector<Dim> ToPattern(nb::handle object, std::string_view what) {
 // What people call some dtypes elsewhere, which no edit distance finds.
 std::string_view UsualName(std::string_view name) {
   static constexpr std::pair<std::string_view, std::string_view> kUsual[] = {
-      {"bf16", "bfloat16"},   {"fp16", "float16"},  {"half", "float16"},
-      {"f16", "float16"},     {"fp32", "float32"},  {"f32", "float32"},
-      {"float", "float32"},   {"tf32", "tfloat32"}, {"float64", "float32"},
-      {"double", "float32"},  {"fp64", "float32"},  {"int64", "int32"},
-      {"uint64", "uint32"},   {"fp8", "float8_e4m3"},
-      {"e4m3", "float8_e4m3"}, {"e5m2", "float8_e5m2"}};
+      {"bf16", "bfloat16"},   {"fp16", "float16"},    {"half", "float16"},
+      {"f16", "float16"},     {"fp32", "float32"},    {"f32", "float32"},
+      {"float", "float32"},   {"tf32", "tfloat32"},   {"float64", "float32"},
+      {"double", "float32"},  {"fp64", "float32"},    {"int64", "int32"},
+      {"uint64", "uint32"},   {"fp8", "float8_e4m3"}, {"e4m3", "float8_e4m3"},
+      {"e5m2", "float8_e5m2"}};
   for (const auto& [given, meant] : kUsual) {
     if (given == name) return meant;
   }
@@ -148,10 +148,9 @@ Dtype ToDtype(nb::handle object) {
   const std::string_view usual = UsualName(name);
   RaiseHere(Category::kIllegal, "tensor.dtype",
             absl::StrCat("there is no dtype \"", name, "\" on the device",
-                         usual.empty()
-                             ? Suggestion(name, names)
-                             : absl::StrCat("; did you mean ",
-                                            std::string(usual), "?"),
+                         usual.empty() ? Suggestion(name, names)
+                                       : absl::StrCat("; did you mean ",
+                                                      std::string(usual), "?"),
                          " It has ", list));
 }
 

@@ -86,7 +86,8 @@ int Verify(const VerifyArgs& args) {
       Cat(args.program, " on ", (*hardware)->name, " (",
           Count(program->num_instructions(), "instruction"), ")");
   if (findings.empty()) {
-    Print(Cat("No findings: ", what, " breaks no rule and fits.\n"
+    Print(Cat("No findings: ", what,
+              " breaks no rule and fits.\n"
               "Synchronisation is not checked: run it with several --schedule "
               "SEEDs.\n"));
   } else {

@@ -6,7 +6,15 @@ namespace {
 
 namespace act {
 enum {
-  kDst, kOp, kData, kBias, kScale, kReduceOp, kReduceRes, kReduceCmd, kName
+  kDst,
+  kOp,
+  kData,
+  kBias,
+  kScale,
+  kReduceOp,
+  kReduceRes,
+  kReduceCmd,
+  kName
 };
 }
 
@@ -150,8 +158,12 @@ bool LiftActivation(const Expansion& e, Call& c) {
 }  // namespace
 
 const OperationInfo kActivation = {
-    "activation", kParameters, kRules,
-    [](const Call&, Engine) { return Engine::kScalar; }, Expand, LiftActivation,
+    "activation",
+    kParameters,
+    kRules,
+    [](const Call&, Engine) { return Engine::kScalar; },
+    Expand,
+    LiftActivation,
     "dst = op(data * scale + bias) on the scalar engine.",
     "fp32 arithmetic, one cast to dst. With reduce_cmd, one running sum per "
     "partition of the values before the cast; reduce_res reads it.",

@@ -63,8 +63,7 @@ constexpr Rule kIotaRules[] = {
     {"iota.pattern_values",
      "all(is_int32_const(s) and 1 <= n <= 2 ** 20 for s, n in pattern)",
      "nki/api/nki/isa/__init__.py:1714",
-     [](const Call& c) { return PatternValuesFit(c[io::kPattern]); },
-     "pattern",
+     [](const Call& c) { return PatternValuesFit(c[io::kPattern]); }, "pattern",
      "steps of pattern are int32 and counts at least 1, but it is "
      "{value:pattern}",
      "", Layer::kDevice, Evidence::kInferred},
@@ -88,8 +87,14 @@ constexpr Rule kIotaRules[] = {
 
 namespace as {
 enum {
-  kDst, kPattern, kChannelMultiplier, kOnTrueTile, kOnFalseValue, kCmpOp,
-  kOffset, kName
+  kDst,
+  kPattern,
+  kChannelMultiplier,
+  kOnTrueTile,
+  kOnFalseValue,
+  kCmpOp,
+  kOffset,
+  kName
 };
 }
 
@@ -116,13 +121,11 @@ constexpr Rule kSelectRules[] = {
     {"affine_select.pattern_values",
      "all(is_int32_const(s) and 1 <= n <= 2 ** 20 for s, n in pattern)",
      "nki/api/nki/isa/__init__.py:1772",
-     [](const Call& c) { return PatternValuesFit(c[as::kPattern]); },
-     "pattern",
+     [](const Call& c) { return PatternValuesFit(c[as::kPattern]); }, "pattern",
      "steps of pattern are int32 and counts at least 1, but it is "
      "{value:pattern}",
      "", Layer::kDevice, Evidence::kInferred},
-    {"affine_select.partitions",
-     "P(dst) == P(on_true_tile) and P(dst) <= 128",
+    {"affine_select.partitions", "P(dst) == P(on_true_tile) and P(dst) <= 128",
      "nki/api/nki/isa/__init__.py:1823",
      [](const Call& c) { return P(c[as::kDst]) == P(c[as::kOnTrueTile]); },
      "on_true_tile",
@@ -195,7 +198,9 @@ void ExpandSelect(const Call& c, Emitter& e) {
 }  // namespace
 
 const OperationInfo kIota = {
-    "iota", kIotaParameters, kIotaRules,
+    "iota",
+    kIotaParameters,
+    kIotaRules,
     [](const Call&, Engine) { return Engine::kGpsimd; },
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kIota,
@@ -203,15 +208,21 @@ const OperationInfo kIota = {
               {Int(c[io::kOffset].integer),
                Int(c[io::kChannelMultiplier].integer)});
     },
-    nullptr, "Affine index values.",
-    "dst[p, w, z, y, x] = offset + p * channel_multiplier + w * step_w + ... in "
+    nullptr,
+    "Affine index values.",
+    "dst[p, w, z, y, x] = offset + p * channel_multiplier + w * step_w + ... "
+    "in "
     "int32 that wraps, then cast to dst; p counts from the tile's first "
     "partition.",
     "nki/api/nki/isa/__init__.py:1708-1762"};
 
 const OperationInfo kAffineSelect = {
-    "affine_select", kSelectParameters, kSelectRules,
-    [](const Call&, Engine) { return Engine::kGpsimd; }, ExpandSelect, nullptr,
+    "affine_select",
+    kSelectParameters,
+    kSelectRules,
+    [](const Call&, Engine) { return Engine::kGpsimd; },
+    ExpandSelect,
+    nullptr,
     "Keeps elements where an affine value compares with 0, else a constant.",
     "dst = on_true_tile where (offset + p * channel_multiplier + w * step_w + "
     "...) cmp_op 0, else on_false_value; int32 that wraps.",

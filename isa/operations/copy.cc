@@ -58,8 +58,9 @@ constexpr Rule kCopyRules[] = {
        return Dt(c[cp::kDst]) == Dt(c[cp::kSrc]) ||
               (Castable(Dt(c[cp::kDst])) && Castable(Dt(c[cp::kSrc])));
      },
-     "dst", "packed types are copied, never cast: src is {dt:src}, dst {dt:dst}",
-     "", Layer::kDevice, Evidence::kInferred},
+     "dst",
+     "packed types are copied, never cast: src is {dt:src}, dst {dt:dst}", "",
+     Layer::kDevice, Evidence::kInferred},
 };
 
 namespace ms {
@@ -96,8 +97,7 @@ constexpr Rule kMemsetRules[] = {
     {"memset.gpsimd_psum", "not engine == 'gpsimd' or buf(dst) == 'sbuf'",
      "nki/api/nki/isa/__init__.py:1914",
      [](const Call& c) {
-       return c.engine != Engine::kGpsimd ||
-              Buf(c[ms::kDst]) == Space::kSbuf;
+       return c.engine != Engine::kGpsimd || Buf(c[ms::kDst]) == Space::kSbuf;
      },
      "dst", "the gpsimd engine cannot access PSUM, but dst is in {buf:dst}",
      "use engine=\"vector\""},
@@ -132,8 +132,8 @@ Engine VectorByDefault(const Call&, Engine requested) {
 
 bool ExactlyRepresentable(double number, Dtype dtype) {
   if (!IsInteger(dtype)) return true;
-  const bool is_signed = dtype == Dtype::kInt8 || dtype == Dtype::kInt16 ||
-                         dtype == Dtype::kInt32;
+  const bool is_signed =
+      dtype == Dtype::kInt8 || dtype == Dtype::kInt16 || dtype == Dtype::kInt32;
   const int bits = static_cast<int>(SizeOf(dtype)) * 8;
   const double low = is_signed ? -std::ldexp(1.0, bits - 1) : 0.0;
   const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1;
@@ -141,33 +141,46 @@ bool ExactlyRepresentable(double number, Dtype dtype) {
 }
 
 const OperationInfo kTensorCopy = {
-    "tensor_copy", kCopyParameters, kCopyRules, VectorByDefault,
+    "tensor_copy",
+    kCopyParameters,
+    kCopyRules,
+    VectorByDefault,
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kTensorCopy,
               {OperandOf(c[cp::kDst]), OperandOf(c[cp::kSrc])}, {});
     },
-    nullptr, "Copies a tile, casting where the dtypes differ.",
+    nullptr,
+    "Copies a tile, casting where the dtypes differ.",
     "Equal dtypes: bits (through fp32 on trn1's scalar engine). Otherwise "
     "through fp32.",
     "nki/api/nki/isa/__init__.py:383-429"};
 
 const OperationInfo kMemset = {
-    "memset", kMemsetParameters, kMemsetRules, VectorByDefault,
+    "memset",
+    kMemsetParameters,
+    kMemsetRules,
+    VectorByDefault,
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kMemset, {OperandOf(c[ms::kDst])},
               {Attribute::Real(c[ms::kValue].number)});
     },
-    nullptr, "Fills a tile with a constant.", "dst[...] = value in dst's dtype.",
+    nullptr,
+    "Fills a tile with a constant.",
+    "dst[...] = value in dst's dtype.",
     "nki/api/nki/isa/__init__.py:431-444"};
 
 const OperationInfo kReciprocal = {
-    "reciprocal", kReciprocalParameters, kReciprocalRules,
+    "reciprocal",
+    kReciprocalParameters,
+    kReciprocalRules,
     [](const Call&, Engine) { return Engine::kVector; },
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kReciprocal,
               {OperandOf(c[rc::kDst]), OperandOf(c[rc::kData])}, {});
     },
-    nullptr, "dst = 1 / data on the vector engine.",
-    "fp32 division, one cast to dst.", "nki/api/nki/isa/__init__.py:2388-2413"};
+    nullptr,
+    "dst = 1 / data on the vector engine.",
+    "fp32 division, one cast to dst.",
+    "nki/api/nki/isa/__init__.py:2388-2413"};
 
 }  // namespace trnemu::rows

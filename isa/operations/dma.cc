@@ -6,7 +6,15 @@ namespace {
 
 namespace dma {
 enum {
-  kDst, kSrc, kPriority, kOobMode, kDgeMode, kEngine, kName, kTrigger, kQueues
+  kDst,
+  kSrc,
+  kPriority,
+  kOobMode,
+  kDgeMode,
+  kEngine,
+  kName,
+  kTrigger,
+  kQueues
 };
 }
 
@@ -31,8 +39,7 @@ constexpr ParameterSpec kDmaParameters[] = {
 
 DgeMode Mode(const Call& c) { return c[dma::kDgeMode].as<DgeMode>(); }
 Engine Asked(const Call& c, int parameter) {
-  return c[parameter].is_none() ? Engine::kUnknown
-                                : c[parameter].as<Engine>();
+  return c[parameter].is_none() ? Engine::kUnknown : c[parameter].as<Engine>();
 }
 
 Engine DmaEngine(const Call& c, Engine requested) {
@@ -78,8 +85,7 @@ constexpr Rule kDmaRules[] = {
        return Mode(c) != DgeMode::kHwdge ||
               Dt(c[dma::kDst]) == Dt(c[dma::kSrc]);
      },
-     "dst",
-     "dge_mode=hwdge moves bytes and cannot cast {dt:src} to {dt:dst}",
+     "dst", "dge_mode=hwdge moves bytes and cannot cast {dt:src} to {dt:dst}",
      "use dge_mode=\"swdge\", or cast with tensor_copy"},
     {"dma_copy.priority",
      "priority is None or (gen >= 4 and priority in (0, 1, 2, 3))",
@@ -103,7 +109,8 @@ constexpr Rule kDmaRules[] = {
                (e == Engine::kSync || e == Engine::kScalar));
      },
      "engine",
-     "engine is for dge_mode=hwdge, must be sync or scalar, and is the trigger, "
+     "engine is for dge_mode=hwdge, must be sync or scalar, and is the "
+     "trigger, "
      "but it is {value:engine} with dge_mode {value:dge_mode} and trigger "
      "{engine}",
      "use trigger= to choose the triggering sequencer of another mode"},
@@ -148,8 +155,10 @@ bool LiftDma(const Expansion& e, Call& c) {
   const auto attributes = e.core->AttributesOf(i);
   c.values[dma::kDst] = ValueOf(operands[S::kDst]);
   c.values[dma::kSrc] = ValueOf(operands[S::kSrc]);
-  c.values[dma::kOobMode] = Value::OfEnum(attributes[S::kOobMode].as<OobMode>());
-  c.values[dma::kDgeMode] = Value::OfEnum(attributes[S::kDgeMode].as<DgeMode>());
+  c.values[dma::kOobMode] =
+      Value::OfEnum(attributes[S::kOobMode].as<OobMode>());
+  c.values[dma::kDgeMode] =
+      Value::OfEnum(attributes[S::kDgeMode].as<DgeMode>());
   const int64_t priority = attributes[S::kPriority].integer();
   c.values[dma::kPriority] =
       priority == -1 ? Value::None() : Value::Integer(priority);
@@ -182,7 +191,10 @@ Engine SyncByDefault(const Call&, Engine requested) {
 }  // namespace
 
 const OperationInfo kDmaCopy = {
-    "dma_copy", kDmaParameters, kDmaRules, DmaEngine,
+    "dma_copy",
+    kDmaParameters,
+    kDmaRules,
+    DmaEngine,
     [](const Call& c, Emitter& e) {
       const Value& priority = c[dma::kPriority];
       EmitOne(c, e, Opcode::kDmaCopy,
@@ -191,30 +203,39 @@ const OperationInfo kDmaCopy = {
                Int(c[dma::kOobMode].integer),
                Int(priority.is_none() ? -1 : priority.integer)});
     },
-    LiftDma, "Moves elements between HBM, SBUF and PSUM.",
+    LiftDma,
+    "Moves elements between HBM, SBUF and PSUM.",
     "dst.flat[k] = src.flat[k]: bits where the dtypes are equal, else through "
     "fp32. Split over the queues, eight partitions each; every queue signals "
     "its part.",
     "nki/api/nki/isa/__init__.py:246-382"};
 
 const OperationInfo kPsumReset = {
-    "psum_reset", kPsumResetParameters, {}, SyncByDefault,
+    "psum_reset",
+    kPsumResetParameters,
+    {},
+    SyncByDefault,
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kPsumReset, {OperandOf(c[0])}, {});
     },
-    LiftPsumReset, "Marks a PSUM region as newly allocated.",
+    LiftPsumReset,
+    "Marks a PSUM region as newly allocated.",
     "accumulate=None starts afresh there; the bytes count as never written. "
     "Placed by the allocator.",
     "spec/numerics.md 15.19"};
 
 const OperationInfo kNop = {
-    "nop", kNopParameters, {}, SyncByDefault,
+    "nop",
+    kNopParameters,
+    {},
+    SyncByDefault,
     [](const Call& c, Emitter& e) { EmitOne(c, e, Opcode::kNop, {}, {}); },
     [](const Expansion& e, Call& c) {
       c.values[0] = Value::OfEnum(e.instructions[0]->engine);
       return e.instructions[0]->opcode == Opcode::kNop;
     },
-    "Waits and signals only.", "Takes the time of a semaphore instruction.",
+    "Waits and signals only.",
+    "Takes the time of a semaphore instruction.",
     "nki/guides/architecture/trainium_inferentia2_arch.rst:58"};
 
 }  // namespace trnemu::rows

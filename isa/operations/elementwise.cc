@@ -4,12 +4,10 @@
 namespace trnemu::rows {
 namespace {
 
-bool InPsum(const Value& v) {
-  return v.is_tile() && Buf(v) == Space::kPsum;
-}
+bool InPsum(const Value& v) { return v.is_tile() && Buf(v) == Space::kPsum; }
 bool Gen4Op0(AluOp op) {
-  return op == AluOp::kAbsMax || op == AluOp::kAbsMin ||
-         op == AluOp::kSquare || op == AluOp::kRelu;
+  return op == AluOp::kAbsMax || op == AluOp::kAbsMin || op == AluOp::kSquare ||
+         op == AluOp::kRelu;
 }
 bool IsColumn(const Value& v, const Value& data) {
   return !v.is_tile() || (P(v) == P(data) && F(v) == 1);
@@ -23,7 +21,8 @@ constexpr ParameterSpec kTensorTensorParameters[] = {
     Out("dst", kOnChip, kAnyType, "as many elements as data1"),
     In("data1", kOnChip, kAnyType, "[P, ...], the left operand"),
     In("data2", kOnChip, kAnyType, "[P, ...], the right operand"),
-    Attr("op", ParameterKind::kAluOp, "a binary operation"), kEngineParameter,
+    Attr("op", ParameterKind::kAluOp, "a binary operation"),
+    kEngineParameter,
     kNameParameter};
 
 bool Is32BitInteger(const Value& v) {
@@ -47,10 +46,10 @@ constexpr Rule kTensorTensorRules[] = {
      [](const Call& c) {
        return c.engine == Engine::kVector || c.engine == Engine::kGpsimd;
      },
-     "engine", "tensor_tensor runs on the vector or the gpsimd engine, not on "
-               "{engine}"},
-    {"tensor_tensor.partitions",
-     "P(data1) == P(data2) and P(dst) == P(data1)",
+     "engine",
+     "tensor_tensor runs on the vector or the gpsimd engine, not on "
+     "{engine}"},
+    {"tensor_tensor.partitions", "P(data1) == P(data2) and P(dst) == P(data1)",
      "nki/api/nki/isa/__init__.py:1021",
      [](const Call& c) {
        return P(c[tt::kData1]) == P(c[tt::kData2]) &&
@@ -130,7 +129,15 @@ constexpr Rule kTensorTensorRules[] = {
 
 namespace ts {
 enum {
-  kDst, kData, kOp0, kOperand0, kReverse0, kOp1, kOperand1, kReverse1, kEngine,
+  kDst,
+  kData,
+  kOp0,
+  kOperand0,
+  kReverse0,
+  kOp1,
+  kOperand1,
+  kReverse1,
+  kEngine,
   kName
 };
 }
@@ -191,8 +198,9 @@ constexpr Rule kTensorScalarRules[] = {
        return c.engine == Engine::kVector || c.engine == Engine::kScalar ||
               c.engine == Engine::kGpsimd;
      },
-     "engine", "tensor_scalar runs on the vector, scalar or gpsimd engine, not "
-               "on {engine}"},
+     "engine",
+     "tensor_scalar runs on the vector, scalar or gpsimd engine, not "
+     "on {engine}"},
     {"tensor_scalar.shape", "P(dst) == P(data) and F(dst) == F(data)",
      "nki/api/nki/isa/__init__.py:1143",
      [](const Call& c) {
@@ -212,8 +220,9 @@ constexpr Rule kTensorScalarRules[] = {
        if (op1 == AluOp::kNone) return none;
        return !none || (IsUnary(op1) && IsArithmetic(op1));
      },
-     "operand1", "op1 and operand1 go together: op1 is {value:op1}, operand1 "
-                 "{value:operand1}"},
+     "operand1",
+     "op1 and operand1 go together: op1 is {value:op1}, operand1 "
+     "{value:operand1}"},
     {"tensor_scalar.operand0_missing",
      "not is_none(operand0) or op0 in ALU_ARITH_UN or op0 == 'invert'",
      "nki/api/nki/isa/__init__.py:1147",
@@ -227,7 +236,8 @@ constexpr Rule kTensorScalarRules[] = {
      "nki/api/nki/isa/__init__.py:1100",
      [](const Call& c) {
        const AluOp op1 = Alu(c[ts::kOp1]);
-       return op1 == AluOp::kNone || IsBitvec(Alu(c[ts::kOp0])) == IsBitvec(op1);
+       return op1 == AluOp::kNone ||
+              IsBitvec(Alu(c[ts::kOp0])) == IsBitvec(op1);
      },
      "op1",
      "op0 and op1 must both be arithmetic or both bitwise, but they are "
@@ -321,7 +331,8 @@ constexpr Rule kTensorScalarRules[] = {
      "on {target} the scalar engine does multiply-add, multiply and add only, "
      "not {value:op0} and {value:op1}",
      "use engine=\"vector\""},
-    {"tensor_scalar.scalar_engine_generation", "not (gen == 2 and engine == "
+    {"tensor_scalar.scalar_engine_generation",
+     "not (gen == 2 and engine == "
      "'scalar')",
      "nki/guides/architecture/trainium3_arch.rst:218",
      [](const Call& c) {
@@ -367,7 +378,15 @@ constexpr Rule kTensorScalarRules[] = {
 
 namespace stt {
 enum {
-  kDst, kData, kOp0, kOperand0, kOp1, kOperand1, kReverse0, kReverse1, kName
+  kDst,
+  kData,
+  kOp0,
+  kOperand0,
+  kOp1,
+  kOperand1,
+  kReverse0,
+  kReverse1,
+  kName
 };
 }
 
@@ -447,7 +466,9 @@ constexpr Rule kScalarTensorTensorRules[] = {
 }  // namespace
 
 const OperationInfo kTensorTensor = {
-    "tensor_tensor", kTensorTensorParameters, kTensorTensorRules,
+    "tensor_tensor",
+    kTensorTensorParameters,
+    kTensorTensorRules,
     TensorTensorEngine,
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kTensorTensor,
@@ -455,14 +476,17 @@ const OperationInfo kTensorTensor = {
                OperandOf(c[tt::kData2])},
               {Int(c[tt::kOp].integer)});
     },
-    nullptr, "dst = data1 op data2, element by element.",
+    nullptr,
+    "dst = data1 op data2, element by element.",
     "Vector engine: fp32 arithmetic whatever the dtypes, one cast to dst. "
     "Gpsimd with int32/uint32 tiles: exact 32-bit integers that wrap. Bitwise "
     "operations: raw bits.",
     "nki/api/nki/isa/__init__.py:1019-1079"};
 
 const OperationInfo kTensorScalar = {
-    "tensor_scalar", kTensorScalarParameters, kTensorScalarRules,
+    "tensor_scalar",
+    kTensorScalarParameters,
+    kTensorScalarRules,
     TensorScalarEngine,
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kTensorScalar,
@@ -471,14 +495,17 @@ const OperationInfo kTensorScalar = {
               {AttributeOf(Alu(c[ts::kOp0])), Int(c[ts::kReverse0].integer),
                AttributeOf(Alu(c[ts::kOp1])), Int(c[ts::kReverse1].integer)});
     },
-    nullptr, "dst = (data op0 operand0) op1 operand1.",
+    nullptr,
+    "dst = (data op0 operand0) op1 operand1.",
     "Operands are numbers or one value a partition. Each operation rounds to "
     "fp32; bitwise operations work on raw bits.",
     "nki/api/nki/isa/__init__.py:1081-1159"};
 
 const OperationInfo kScalarTensorTensor = {
-    "scalar_tensor_tensor", kScalarTensorTensorParameters,
-    kScalarTensorTensorRules, [](const Call&, Engine) { return Engine::kVector; },
+    "scalar_tensor_tensor",
+    kScalarTensorTensorParameters,
+    kScalarTensorTensorRules,
+    [](const Call&, Engine) { return Engine::kVector; },
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kScalarTensorTensor,
               {OperandOf(c[stt::kDst]), OperandOf(c[stt::kData]),
@@ -486,7 +513,8 @@ const OperationInfo kScalarTensorTensor = {
               {AttributeOf(Alu(c[stt::kOp0])), Int(c[stt::kReverse0].integer),
                AttributeOf(Alu(c[stt::kOp1])), Int(c[stt::kReverse1].integer)});
     },
-    nullptr, "dst = (data op0 operand0) op1 operand1, with operand1 a tile.",
+    nullptr,
+    "dst = (data op0 operand0) op1 operand1, with operand1 a tile.",
     "fp32 arithmetic on the vector engine, one cast to dst.",
     "nki/api/nki/isa/__init__.py:2457-2513"};
 

@@ -8,8 +8,17 @@ constexpr DtypeSet kTensorInputs = kFloatTypes;
 
 namespace mm {
 enum {
-  kDst, kStationary, kMoving, kStationaryOnezero, kMovingOnezero, kTranspose,
-  kAccumulate, kTilePosition, kTileSize, kPerfMode, kName
+  kDst,
+  kStationary,
+  kMoving,
+  kStationaryOnezero,
+  kMovingOnezero,
+  kTranspose,
+  kAccumulate,
+  kTilePosition,
+  kTileSize,
+  kPerfMode,
+  kName
 };
 }
 
@@ -73,24 +82,26 @@ constexpr Rule kMatmulRules[] = {
      [](const Call& c) {
        return !DoubleRow(c) || c.hardware->features.fp8_double_row;
      },
-     "perf_mode", "perf_mode=double_row needs trn2 or later, and this is "
-                  "{target}"},
+     "perf_mode",
+     "perf_mode=double_row needs trn2 or later, and this is "
+     "{target}"},
     {"nc_matmul.double_row_unsupported", "perf_mode == 'none'",
      "nki/api/nki/isa/__init__.py:506",
      [](const Call& c) {
        return !DoubleRow(c) || !c.hardware->features.fp8_double_row;
      },
-     "perf_mode",
-     "perf_mode=double_row is not implemented yet",
+     "perf_mode", "perf_mode=double_row is not implemented yet",
      "use perf_mode=none with twice the contraction tiles", Layer::kDevice,
      Evidence::kDocumented, Severity::kError, Category::kUnsupported},
-    {"nc_matmul.contraction", "P(stationary) == P(moving)", "nki/api/nki/isa/__init__.py:607",
+    {"nc_matmul.contraction", "P(stationary) == P(moving)",
+     "nki/api/nki/isa/__init__.py:607",
      [](const Call& c) { return P(c[mm::kStationary]) == P(c[mm::kMoving]); },
      "moving",
      "stationary and moving must have the same number of partitions (K), but "
      "stationary has {P:stationary} and moving {P:moving}"},
     {"nc_matmul.rows",
-     "P(stationary) <= (tile_size[0] if len(tile_size) else 128)", "nki/api/nki/isa/__init__.py:608",
+     "P(stationary) <= (tile_size[0] if len(tile_size) else 128)",
+     "nki/api/nki/isa/__init__.py:608",
      [](const Call& c) { return P(c[mm::kStationary]) <= Rows(c); },
      "stationary",
      "stationary has {P:stationary} partitions; the array tile has at most 128 "
@@ -98,7 +109,8 @@ constexpr Rule kMatmulRules[] = {
     {"nc_matmul.columns",
      "F(stationary) // (2 if perf_mode == 'double_row' else 1) <= "
      "(tile_size[1] if len(tile_size) else 128)",
-     "nki/api/nki/isa/__init__.py:609", [](const Call& c) { return F(c[mm::kStationary]) <= Columns(c); },
+     "nki/api/nki/isa/__init__.py:609",
+     [](const Call& c) { return F(c[mm::kStationary]) <= Columns(c); },
      "stationary",
      "stationary has a free size of {F:stationary}; the array tile has at most "
      "128 columns, or tile_size[1] of {value:tile_size}",
@@ -189,7 +201,8 @@ constexpr Rule kMatmulRules[] = {
      "not (gen <= 3 and (not is_transpose)) or dt(dst) == 'float32'",
      "nki/api/nki/isa/__init__.py:588",
      [](const Call& c) {
-       return c.gen() > 3 || Transposed(c) || Dt(c[mm::kDst]) == Dtype::kFloat32;
+       return c.gen() > 3 || Transposed(c) ||
+              Dt(c[mm::kDst]) == Dtype::kFloat32;
      },
      "dst", "dst must be float32 on {target}, but it is {dt:dst}",
      "accumulate in a float32 PSUM tile and cast while copying it to SBUF"},
@@ -218,7 +231,8 @@ constexpr Rule kMatmulRules[] = {
      "dst is {dt:dst}",
      "give dst the dtype of stationary, or float32"},
     {"nc_matmul.tile_pair",
-     "(len(tile_position) == 0) == (len(tile_size) == 0)", "nki/api/nki/isa/__init__.py:531",
+     "(len(tile_position) == 0) == (len(tile_size) == 0)",
+     "nki/api/nki/isa/__init__.py:531",
      [](const Call& c) {
        return c[mm::kTilePosition].num_ints == c[mm::kTileSize].num_ints;
      },
@@ -237,15 +251,15 @@ constexpr Rule kMatmulRules[] = {
     {"nc_matmul.tile_row",
      "not len(tile_size) == 2 or (tile_position[0] % tile_size[0] == 0 and "
      "tile_position[0] + tile_size[0] <= 128)",
-     "nki/api/nki/isa/__init__.py:525", [](const Call& c) { return TilePositionOk(c, 0); },
-     "tile_position",
+     "nki/api/nki/isa/__init__.py:525",
+     [](const Call& c) { return TilePositionOk(c, 0); }, "tile_position",
      "the start row of tile_position {value:tile_position} must be a multiple "
      "of the tile's rows and the tile must end within 128"},
     {"nc_matmul.tile_column",
      "not len(tile_size) == 2 or (tile_position[1] % tile_size[1] == 0 and "
      "tile_position[1] + tile_size[1] <= 128)",
-     "nki/api/nki/isa/__init__.py:526", [](const Call& c) { return TilePositionOk(c, 1); },
-     "tile_position",
+     "nki/api/nki/isa/__init__.py:526",
+     [](const Call& c) { return TilePositionOk(c, 1); }, "tile_position",
      "the start column of tile_position {value:tile_position} must be a "
      "multiple of the tile's columns and the tile must end within 128"},
     {"nc_matmul.tile_partitions",
@@ -345,15 +359,13 @@ bool LiftMatmul(const Expansion& e, Call& c) {
   c.values[mm::kStationaryOnezero] = Value::Bool(a[L::kOnezero].boolean());
   c.values[mm::kMovingOnezero] = Value::Bool(b[M::kOnezero].boolean());
   c.values[mm::kTranspose] = Value::Bool(b[M::kTranspose].boolean());
-  c.values[mm::kAccumulate] =
-      Value::OfEnum(b[M::kAccumulate].as<Accumulate>());
+  c.values[mm::kAccumulate] = Value::OfEnum(b[M::kAccumulate].as<Accumulate>());
   const int64_t position[] = {b[M::kStartRow].integer(),
                               b[M::kStartColumn].integer()};
   const int64_t size[] = {b[M::kRows].integer(), b[M::kColumns].integer()};
-  const bool whole = position[0] == 0 && position[1] == 0 && size[0] == 128 &&
-                     size[1] == 128;
-  c.values[mm::kTilePosition] =
-      whole ? Value::Ints({}) : Value::Ints(position);
+  const bool whole =
+      position[0] == 0 && position[1] == 0 && size[0] == 128 && size[1] == 128;
+  c.values[mm::kTilePosition] = whole ? Value::Ints({}) : Value::Ints(position);
   c.values[mm::kTileSize] = whole ? Value::Ints({}) : Value::Ints(size);
   c.values[mm::kPerfMode] = Value::OfEnum(b[M::kPerfMode].as<PerfMode>());
   c.values[mm::kName] = Value::None();
@@ -371,12 +383,12 @@ constexpr ParameterSpec kTransposeParameters[] = {
 bool OnTensor(const Call& c) { return c.engine == Engine::kTensor; }
 
 constexpr Rule kTransposeRules[] = {
-    {"nc_transpose.engine", "engine in ('tensor', 'vector')", "nki/api/nki/isa/__init__.py:845",
-     [](const Call& c) {
-       return OnTensor(c) || c.engine == Engine::kVector;
-     },
-     "engine", "the operation runs on the tensor or the vector engine, not on "
-               "{engine}"},
+    {"nc_transpose.engine", "engine in ('tensor', 'vector')",
+     "nki/api/nki/isa/__init__.py:845",
+     [](const Call& c) { return OnTensor(c) || c.engine == Engine::kVector; },
+     "engine",
+     "the operation runs on the tensor or the vector engine, not on "
+     "{engine}"},
     {"nc_transpose.tensor_memories",
      "not engine == 'tensor' or (buf(data) == 'sbuf' and buf(dst) == 'psum')",
      "nki/api/nki/isa/__init__.py:845",
@@ -392,13 +404,15 @@ constexpr Rule kTransposeRules[] = {
      "not engine == 'tensor' or (P(data) <= 128 and F(data) <= 128)",
      "nki/api/nki/isa/__init__.py:858",
      [](const Call& c) {
-       return !OnTensor(c) || (P(c[tr::kData]) <= 128 && F(c[tr::kData]) <= 128);
+       return !OnTensor(c) ||
+              (P(c[tr::kData]) <= 128 && F(c[tr::kData]) <= 128);
      },
      "data",
      "the tensor engine transposes at most 128 x 128, but data has {P:data} "
      "partitions and a free size of {F:data}"},
     {"nc_transpose.vector_size",
-     "not engine == 'vector' or (P(data) <= 32 and F(data) <= 32)", "nki/api/nki/isa/__init__.py:859",
+     "not engine == 'vector' or (P(data) <= 32 and F(data) <= 32)",
+     "nki/api/nki/isa/__init__.py:859",
      [](const Call& c) {
        return OnTensor(c) || (P(c[tr::kData]) <= 32 && F(c[tr::kData]) <= 32);
      },
@@ -429,10 +443,9 @@ constexpr Rule kTransposeRules[] = {
      },
      "dst", "dst must have the dtype of data ({dt:data}), but it is {dt:dst}"},
     {"nc_transpose.tensor_integers",
-     "not engine == 'tensor' or dt(data) in PE_IN", "nki/api/nki/isa/__init__.py:851",
-     [](const Call& c) {
-       return !OnTensor(c) || IsFloat(Dt(c[tr::kData]));
-     },
+     "not engine == 'tensor' or dt(data) in PE_IN",
+     "nki/api/nki/isa/__init__.py:851",
+     [](const Call& c) { return !OnTensor(c) || IsFloat(Dt(c[tr::kData])); },
      "data",
      "the tensor engine's transpose of {dt:data} is not documented and not "
      "implemented",
@@ -472,8 +485,8 @@ bool LiftTranspose(const Expansion& e, Call& c) {
   const Instruction* multiply;
   if (!FirstPair(e, load, multiply)) return false;
   const auto operands = e.core->OperandsOf(*multiply);
-  c.values[tr::kData] = ValueOf(
-      e.core->OperandsOf(*load)[slot::LoadStationary::kStationary]);
+  c.values[tr::kData] =
+      ValueOf(e.core->OperandsOf(*load)[slot::LoadStationary::kStationary]);
   c.values[tr::kDst] = ValueOf(operands[slot::MultiplyMoving::kDst]);
   c.identity = ValueOf(operands[slot::MultiplyMoving::kMoving]);
   // What the tensor engine relies on of its second operand.
@@ -485,19 +498,28 @@ bool LiftTranspose(const Expansion& e, Call& c) {
 }  // namespace
 
 const OperationInfo kNcMatmul = {
-    "nc_matmul", kMatmulParameters, kMatmulRules,
-    [](const Call&, Engine) { return Engine::kTensor; }, ExpandMatmul,
-    LiftMatmul, "dst = stationary^T @ moving on the tensor engine.",
+    "nc_matmul",
+    kMatmulParameters,
+    kMatmulRules,
+    [](const Call&, Engine) { return Engine::kTensor; },
+    ExpandMatmul,
+    LiftMatmul,
+    "dst = stationary^T @ moving on the tensor engine.",
     "sum over k of stationary[k, m] * moving[k, n] in fp32: four chains of 32 "
     "rows, added in order, one add into PSUM; float32 operands take two such "
     "passes (LO, HI).",
     "nki/api/nki/isa/__init__.py:489-712"};
 
 const OperationInfo kNcTranspose = {
-    "nc_transpose", kTransposeParameters, kTransposeRules, TransposeEngine,
-    ExpandTranspose, LiftTranspose,
+    "nc_transpose",
+    kTransposeParameters,
+    kTransposeRules,
+    TransposeEngine,
+    ExpandTranspose,
+    LiftTranspose,
     "dst[f, p] = data[p, f] on the tensor or the vector engine.",
-    "Tensor engine (dst in PSUM): a matmul with the identity on trn1, where NaN "
+    "Tensor engine (dst in PSUM): a matmul with the identity on trn1, where "
+    "NaN "
     "and infinity spread; bits from trn2 on. Vector engine: a move of bits.",
     "nki/api/nki/isa/__init__.py:816-903"};
 

@@ -46,7 +46,9 @@ int64_t KeptElements(const Call& c) {
 
 constexpr Rule kRules[] = {
     {"tensor_reduce.op", "op in ALU_REDUCE", "nki/api/nki/isa/__init__.py:1165",
-     [](const Call& c) { return IsValid(Alu(c[kOp])) && Info(Alu(c[kOp])).reduces; },
+     [](const Call& c) {
+       return IsValid(Alu(c[kOp])) && Info(Alu(c[kOp])).reduces;
+     },
      "op", "{value:op} is not a reduction",
      "use add, subtract, multiply, maximum, minimum, logical_* or bitwise_*"},
     {"tensor_reduce.axis",
@@ -62,7 +64,8 @@ constexpr Rule kRules[] = {
      [](const Call& c) { return P(c[kDst]) == P(c[kData]); }, "dst",
      "dst must have the partitions of data, but dst has {P:dst} and data "
      "{P:data}"},
-    {"tensor_reduce.dst_shape", "elems_match_except_axes(dst, data, axis, keepdims)",
+    {"tensor_reduce.dst_shape",
+     "elems_match_except_axes(dst, data, axis, keepdims)",
      "nki/api/nki/isa/__init__.py:1211",
      [](const Call& c) {
        return TrailingAxes(c) == 0 || F(c[kDst]) == KeptElements(c);
@@ -114,7 +117,9 @@ bool LiftReduce(const Expansion& e, Call& c) {
 }  // namespace
 
 const OperationInfo kTensorReduce = {
-    "tensor_reduce", kParameters, kRules,
+    "tensor_reduce",
+    kParameters,
+    kRules,
     [](const Call&, Engine) { return Engine::kVector; },
     [](const Call& c, Emitter& e) {
       EmitOne(c, e, Opcode::kTensorReduce,
@@ -122,7 +127,8 @@ const OperationInfo kTensorReduce = {
               {Int(c[kOp].integer), Int(TrailingAxes(c)),
                Int(c[kNegate].integer), Int(c[kKeepdims].integer)});
     },
-    LiftReduce, "Reduces the trailing free axes of data.",
+    LiftReduce,
+    "Reduces the trailing free axes of data.",
     "fp32, one element after the other in access order; subtract is a0 - a1 - "
     "...; one cast to dst. Bitwise reductions work on raw bits.",
     "nki/api/nki/isa/__init__.py:1161-1244"};

@@ -30,9 +30,9 @@ inline Value Arg(double number) { return Value::Number(number); }
 // A ProgramBuilder whose failures end the test.
 class TestProgram {
  public:
-  explicit TestProgram(
-      Target target = Target::kTrn2,
-      ProgramBuilder::Sync sync = ProgramBuilder::Sync::kAuto, int cores = 1)
+  explicit TestProgram(Target target = Target::kTrn2,
+                       ProgramBuilder::Sync sync = ProgramBuilder::Sync::kAuto,
+                       int cores = 1)
       : builder(target, "test", cores, sync) {}
 
   View Input(const std::string& name, const Shape& shape,

@@ -36,8 +36,8 @@ std::shared_ptr<const Program> DoubleAndAddOne() {
 
 absl::StatusOr<RunResult> RunDouble(const RunOptions& options) {
   const std::vector<float> x = Ramp(1024);
-  return RunProgram(DoubleAndAddOne(),
-                    {{"x", HostInput(kF32, {128, 8}, x)}}, options);
+  return RunProgram(DoubleAndAddOne(), {{"x", HostInput(kF32, {128, 8}, x)}},
+                    options);
 }
 
 TEST(Run, GivesTheSameValuesInEveryOrder) {
@@ -121,8 +121,8 @@ TEST(Run, NamesAMissingInput) {
 
 TEST(Run, NamesTheNearestInputOfAMisspelledOne) {
   const std::vector<float> x = Ramp(1024);
-  auto result = RunProgram(DoubleAndAddOne(),
-                           {{"z", HostInput(kF32, {128, 8}, x)}}, {});
+  auto result =
+      RunProgram(DoubleAndAddOne(), {{"z", HostInput(kF32, {128, 8}, x)}}, {});
   EXPECT_EQ(FaultId(result.status()), "input.unknown");
   EXPECT_NE(DiagnosticOf(result.status()).message.find("\"x\""),
             std::string::npos);
@@ -130,11 +130,11 @@ TEST(Run, NamesTheNearestInputOfAMisspelledOne) {
 
 TEST(Run, RefusesAnInputOfAnotherShapeOrDtype) {
   const std::vector<float> x = Ramp(1024);
-  auto shape = RunProgram(DoubleAndAddOne(),
-                          {{"x", HostInput(kF32, {8, 128}, x)}}, {});
+  auto shape =
+      RunProgram(DoubleAndAddOne(), {{"x", HostInput(kF32, {8, 128}, x)}}, {});
   EXPECT_EQ(FaultId(shape.status()), "input.shape");
-  auto dtype = RunProgram(
-      DoubleAndAddOne(), {{"x", HostInput(Dtype::kInt32, {128, 8}, x)}}, {});
+  auto dtype = RunProgram(DoubleAndAddOne(),
+                          {{"x", HostInput(Dtype::kInt32, {128, 8}, x)}}, {});
   EXPECT_EQ(FaultId(dtype.status()), "input.dtype");
 }
 

@@ -39,8 +39,8 @@ std::shared_ptr<const Program> Mixture() {
   p.Copy(t, x);
   int outputs = 0;
   auto store = [&](const View& tile) {
-    const View y = p.Output("y" + std::to_string(outputs++),
-                            tile.Shape(), tile.dtype);
+    const View y =
+        p.Output("y" + std::to_string(outputs++), tile.Shape(), tile.dtype);
     p.Copy(y, tile);
   };
   for (const ActInfo& info : kActFunctions) {
@@ -51,9 +51,9 @@ std::shared_ptr<const Program> Mixture() {
                          {"scale", Arg(0.75)}});
     store(u);
   }
-  for (AluOp op : {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply,
-                   AluOp::kMaximum, AluOp::kMinimum, AluOp::kPower,
-                   AluOp::kLess, AluOp::kLogicalXor}) {
+  for (AluOp op :
+       {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply, AluOp::kMaximum,
+        AluOp::kMinimum, AluOp::kPower, AluOp::kLess, AluOp::kLogicalXor}) {
     const View u = p.Sbuf({kRows, kColumns});
     p.Add("tensor_tensor", {{"dst", Arg(u)},
                             {"data1", Arg(t)},
@@ -99,9 +99,9 @@ uint64_t FingerprintOf(const RunResult& result) {
 
 uint64_t RunMixture(std::shared_ptr<const Program> program) {
   const std::vector<float> x = Inputs();
-  const auto result = RunProgram(
-      std::move(program),
-      {{"x", HostInput(Dtype::kFloat32, {kRows, kColumns}, x)}}, {});
+  const auto result =
+      RunProgram(std::move(program),
+                 {{"x", HostInput(Dtype::kFloat32, {kRows, kColumns}, x)}}, {});
   EXPECT_TRUE(result.ok()) << Render(DiagnosticOf(result.status()));
   return result.ok() ? FingerprintOf(*result) : 0;
 }

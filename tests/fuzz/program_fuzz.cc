@@ -62,8 +62,7 @@ void RunOnZeros(std::shared_ptr<const Program> program, uint8_t choice) {
     array.bytes = zeros.back();
     inputs[t.name] = array;
   }
-  const auto result =
-      RunProgram(std::move(program), inputs, OptionsOf(choice));
+  const auto result = RunProgram(std::move(program), inputs, OptionsOf(choice));
   if (!result.ok()) Require(result.status());
 }
 
