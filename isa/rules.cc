@@ -106,7 +106,9 @@ constexpr std::array<Rule, 5> kParameterRules = {{
     {"argument.missing", "", "", nullptr, "", "{operand} is missing"},
     {"argument.kind", "", "", nullptr, "", "{operand} must be {expected}"},
     {"operand.buffer", "", "", nullptr, "",
-     "{operand} must be in {expected}, but it is in {buf}"},
+     "{operand} must be in {expected}, but it is in {buf}",
+     "bring HBM data into an SBUF tile with dma_copy first; matmuls and "
+     "tensor-engine transposes write PSUM tiles"},
     {"operand.dtype", "", "", nullptr, "",
      "{operand} cannot be {dt}; it takes {expected}"},
     {"operand.value", "", "", nullptr, "",

@@ -59,7 +59,8 @@ constexpr Rule kDmaRules[] = {
      },
      "dst",
      "dst and src must have the same number of elements, but dst has "
-     "{size:dst} and src {size:src}"},
+     "{size:dst} and src {size:src}",
+     "check the slices: as in NumPy, a stop past the end is clipped"},
     {"dma_copy.psum",
      "buf(src) in ('hbm', 'sbuf') and buf(dst) in ('hbm', 'sbuf')",
      "release-notes/components/nki.rst:388",

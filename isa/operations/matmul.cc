@@ -98,7 +98,9 @@ constexpr Rule kMatmulRules[] = {
      [](const Call& c) { return P(c[mm::kStationary]) == P(c[mm::kMoving]); },
      "moving",
      "stationary and moving must have the same number of partitions (K), but "
-     "stationary has {P:stationary} and moving {P:moving}"},
+     "stationary has {P:stationary} and moving {P:moving}",
+     "put the contraction on the partitions of both: stationary is [K, M], not "
+     "[M, K]; nc_transpose turns a tile"},
     {"nc_matmul.rows",
      "P(stationary) <= (tile_size[0] if len(tile_size) else 128)",
      "nki/api/nki/isa/__init__.py:608",
