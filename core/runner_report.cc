@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/extent.h"
 #include "core/runner.h"
 
 namespace trnemu {
@@ -14,17 +15,10 @@ bool SameBytes(const Tile& a, const Tile& b) {
       b.first_partition >= a.first_partition + a.partitions) {
     return false;
   }
-  auto interval = [](const Tile& t) {
-    int64_t low = t.address, high = t.address;
-    for (int d = 0; d < t.rank; ++d) {
-      const int64_t reach = t.dims[d].step * (t.dims[d].count - 1);
-      (reach < 0 ? low : high) += reach;
-    }
-    return std::pair(low, high + static_cast<int64_t>(SizeOf(t.dtype)));
-  };
-  const auto [a_low, a_high] = interval(a);
-  const auto [b_low, b_high] = interval(b);
-  return a_low < b_high && b_low < a_high;
+  const auto [a_low, a_high] = RowExtent(a);
+  const auto [b_low, b_high] = RowExtent(b);
+  return a.address + a_low < b.address + b_high &&
+         b.address + b_low < a.address + a_high;
 }
 
 }  // namespace

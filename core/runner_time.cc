@@ -1,6 +1,7 @@
 // The timed half of the scheduler: when instructions start and end.
 #include <algorithm>
 
+#include "core/extent.h"
 #include "core/runner.h"
 
 namespace trnemu {
@@ -10,12 +11,8 @@ constexpr int kQueues = 16;
 
 // The byte interval of a tile in its partitions.
 std::pair<int64_t, int64_t> Interval(const Tile& t) {
-  int64_t low = t.address, high = t.address;
-  for (int d = 0; d < t.rank; ++d) {
-    const int64_t reach = t.dims[d].step * (t.dims[d].count - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high + static_cast<int64_t>(SizeOf(t.dtype))};
+  const auto [low, high] = RowExtent(t);
+  return {t.address + low, t.address + high};
 }
 
 bool Overlaps(const RecentWrite& w, const Tile& t) {

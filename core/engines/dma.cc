@@ -7,6 +7,7 @@
 
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
+#include "core/extent.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 #include "core/shadow.h"
@@ -190,13 +191,9 @@ namespace {
 using Bytes = std::pair<const std::byte*, const std::byte*>;
 
 Bytes BoundsOf(const Tile& t) {
-  const std::byte* low = t.base;
-  const std::byte* high = t.base + static_cast<ptrdiff_t>(SizeOf(t.dtype));
-  for (int d = 0; d < t.rank; ++d) {
-    const ptrdiff_t reach = t.dims[d].step * (t.dims[d].count - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high + (t.partitions - 1) * t.partition_stride};
+  const auto [low, high] = RowExtent(t);
+  return {t.base + low,
+          t.base + high + (t.partitions - 1) * t.partition_stride};
 }
 
 // The intervals of bytes that a tile covers, sorted.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/extent.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 
@@ -31,18 +32,6 @@ bool RowsAreAligned(const Tile& tile) {
 bool RowsAre(const Tile& tile, const Layout& layout, Dtype dtype) {
   return tile.dtype == dtype && layout.contiguous(SizeOf(dtype)) &&
          RowsAreAligned(tile);
-}
-
-// The bytes of a partition that a tile touches, relative to its base.
-std::pair<ptrdiff_t, ptrdiff_t> RowExtent(const Tile& tile) {
-  ptrdiff_t low = 0;
-  ptrdiff_t high = static_cast<ptrdiff_t>(SizeOf(tile.dtype));
-  for (int d = 0; d < tile.rank; ++d) {
-    const ptrdiff_t reach = tile.dims[d].step * (tile.dims[d].count - 1);
-    low += std::min<ptrdiff_t>(reach, 0);
-    high += std::max<ptrdiff_t>(reach, 0);
-  }
-  return {low, high};
 }
 
 }  // namespace
