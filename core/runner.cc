@@ -243,7 +243,7 @@ absl::Status Runner::Step(Sequencer& s) {
   absl::Status status = CheckBudgets();
   if (!status.ok()) return Locate(status, s.core, *s.next);
   semaphores_.Consume(program_.cores[s.core].WaitsOf(*s.next));
-  status = s.next->opcode == Opcode::kDmaCopy ? StepDma(s) : StepCompute(s);
+  status = Info(s.next->opcode).dma ? StepDma(s) : StepCompute(s);
   if (!status.ok()) return Locate(status, s.core, *s.next);
   Retire(s);
   current_ = nullptr;

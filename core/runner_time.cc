@@ -54,7 +54,7 @@ Ticks Runner::StallOfTensor(const Sequencer& s) const {
 
 void Runner::PrepareTime(Sequencer& s) {
   const Instruction& i = *s.next;
-  if (i.opcode == Opcode::kDmaCopy) {
+  if (Info(i.opcode).dma) {
     s.cost = {};
     s.ready = s.issue_ready;
   } else {

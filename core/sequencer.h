@@ -11,7 +11,7 @@
 
 namespace trnemu {
 
-inline constexpr size_t kMaxSlots = 5;
+inline constexpr size_t kMaxSlots = 20;
 
 // The bytes an instruction wrote on chip and when they are there, so that a
 // dependent instruction of the same engine starts no earlier.

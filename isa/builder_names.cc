@@ -47,6 +47,12 @@ std::vector<std::string_view> EnumNames(ParameterKind kind) {
       return List(kDgeModeNames);
     case ParameterKind::kOobMode:
       return List(kOobModeNames);
+    case ParameterKind::kRegisterOp:
+      return List(kRegisterOpNames);
+    case ParameterKind::kPartitionOp:
+      return List(kPartitionOpNames);
+    case ParameterKind::kDmaEngine:
+      return List(kDmaEngineNames);
     case ParameterKind::kPerfMode:
       return List(kPerfModeNames);
     case ParameterKind::kAccumulate:

@@ -42,6 +42,25 @@ Value Value::Pattern(std::span<const Dim> dims) {
   return v;
 }
 
+Value Value::Register(uint32_t number) {
+  Value v;
+  v.kind = Kind::kRegister;
+  v.integer = number;
+  return v;
+}
+
+Value Value::Mask(std::span<const int64_t> lanes) {
+  Value v;
+  v.kind = Kind::kMask;
+  v.num_ints = static_cast<uint8_t>(std::min<size_t>(lanes.size(), 255));
+  constexpr int64_t kNoLane = 254;
+  for (size_t i = 0; i < std::min<size_t>(lanes.size(), 32); ++i) {
+    const int64_t lane = lanes[i] < 0 || lanes[i] > 255 ? kNoLane : lanes[i];
+    v.ints[i / 8] |= lane << (i % 8 * 8);
+  }
+  return v;
+}
+
 Value Value::Ints(std::span<const int64_t> ints) {
   Value v;
   v.kind = Kind::kInts;

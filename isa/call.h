@@ -18,19 +18,21 @@
 
 namespace trnemu {
 
-inline constexpr int kMaxParameters = 12;
+inline constexpr int kMaxParameters = 24;
 inline constexpr int kMaxInts = 4;
 
 // An argument. Which member counts follows from the kind.
 struct Value {
   enum class Kind : uint8_t {
-    kNone,     // not given, or None
-    kAccess,   // a tile or HBM view
-    kNumber,   // number; is_integer says how it was written
-    kBool,     // integer 0 or 1
-    kEnum,     // integer, of the parameter's vocabulary
-    kPattern,  // access.rank and access.dims
-    kInts,     // ints[0 .. num_ints)
+    kNone,      // not given, or None
+    kAccess,    // a tile or HBM view
+    kNumber,    // number; is_integer says how it was written
+    kBool,      // integer 0 or 1
+    kEnum,      // integer, of the parameter's vocabulary
+    kPattern,   // access.rank and access.dims
+    kInts,      // ints[0 .. num_ints)
+    kMask,      // num_ints lanes, eight to each of ints
+    kRegister,  // integer
   };
   Kind kind = Kind::kNone;
   bool is_integer = false;
@@ -63,6 +65,10 @@ struct Value {
   }
   static Value Pattern(std::span<const Dim> dims);
   static Value Ints(std::span<const int64_t> ints);
+  static Value Register(uint32_t number);
+  // Lanes 0 to 255; what does not fit a byte becomes 254, which no mask has.
+  static Value Mask(std::span<const int64_t> lanes);
+  int64_t lane(int i) const { return ints[i / 8] >> (i % 8 * 8) & 0xff; }
 };
 
 struct OperationInfo;

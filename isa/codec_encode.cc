@@ -45,11 +45,15 @@ void EncodeOperand(const Operand& from, OperandKind kind, Message* to) {
       EncodeDims(from.access, static_cast<pb::Pattern*>(to));
       return;
     case OperandKind::kAccessOrImmediate:
+    case OperandKind::kRegister:
+    case OperandKind::kRegisterOrImmediate:
       break;
   }
   auto* either = static_cast<pb::Operand*>(to);
   if (from.kind == Operand::Kind::kImmediate) {
     either->set_immediate(from.immediate);
+  } else if (from.kind == Operand::Kind::kRegister) {
+    either->set_register_(from.reg());
   } else {
     EncodeAccess(from.access, either->mutable_access());
   }
@@ -67,6 +71,9 @@ void EncodeAttribute(const Attribute& from, const FieldDescriptor* field,
       return;
     case FieldDescriptor::CPPTYPE_INT64:
       reflection.SetInt64(to, field, from.integer());
+      return;
+    case FieldDescriptor::CPPTYPE_UINT64:
+      reflection.SetUInt64(to, field, from.bits);
       return;
     default:
       reflection.SetUInt32(to, field, static_cast<uint32_t>(from.bits));
@@ -126,6 +133,7 @@ void EncodeInstruction(const CoreProgram& core, const Instruction& from,
     w->set_semaphore(wait.semaphore);
     w->set_value(wait.value);
     w->set_consume(wait.consume);
+    if (wait.is_register) w->set_register_(true);
   }
   for (const Signal& signal : core.SignalsOf(from)) {
     pb::Signal* s = to->add_signals();
@@ -133,6 +141,7 @@ void EncodeInstruction(const CoreProgram& core, const Instruction& from,
     s->set_op(static_cast<pb::SignalOp>(signal.op));
     s->set_value(signal.value);
     s->set_at(static_cast<pb::SignalAt>(signal.at));
+    if (signal.is_register) s->set_register_(true);
   }
   const OpcodeInfo& info = Info(from.opcode);
   const BodySchema& schema =

@@ -87,6 +87,32 @@ Result DecodeAccess(const pb::Access& from, const Program& program,
   return DecodeDims(from, to);
 }
 
+constexpr uint32_t kMaxRegisters = 1 << 16;
+
+Result CheckRegister(uint64_t number, std::string_view path) {
+  if (number < kMaxRegisters) return nullptr;
+  return Wrong("register", path,
+               absl::StrCat("is ", number, ", not below ", kMaxRegisters));
+}
+
+Result DecodeRegister(const pb::Operand& from, OperandKind kind, Operand& to) {
+  if (from.has_register_()) {
+    to.kind = Operand::Kind::kRegister;
+    to.immediate = from.register_();
+    return CheckRegister(from.register_(), "register");
+  }
+  if (kind == OperandKind::kRegister) return Unset("register");
+  if (!from.has_immediate()) return Unset("kind");
+  const double value = from.immediate();
+  if (!(value >= -2147483648.0 && value <= 4294967295.0) ||
+      value != static_cast<double>(static_cast<int64_t>(value))) {
+    return Wrong("immediate", "immediate", "is no whole number of 32 bits");
+  }
+  to.kind = Operand::Kind::kImmediate;
+  to.immediate = value;
+  return nullptr;
+}
+
 Result DecodeOperand(const Message& body, const Reflection& reflection,
                      const OperandSpec& spec, const FieldDescriptor* field,
                      const Program& program, Operand& to) {
@@ -106,10 +132,18 @@ Result DecodeOperand(const Message& body, const Reflection& reflection,
       return DecodeDims(pattern, to.access);
     }
     case OperandKind::kAccessOrImmediate:
+    case OperandKind::kRegister:
+    case OperandKind::kRegisterOrImmediate:
       break;
   }
   const auto& either = static_cast<const pb::Operand&>(from);
   if (Result r = CheckKnown(either)) return r;
+  if (spec.kind != OperandKind::kAccessOrImmediate) {
+    return DecodeRegister(either, spec.kind, to);
+  }
+  if (either.has_register_()) {
+    return Wrong("operand", "register", "is set, but no register goes here");
+  }
   if (either.has_immediate()) {
     to.kind = Operand::Kind::kImmediate;
     to.immediate = either.immediate();
@@ -146,6 +180,16 @@ uint64_t VocabularySize(AttributeType type, const Program& program) {
       return 3;
     case AttributeType::kQueueSet:
       return program.queue_sets.size();
+    case AttributeType::kRegisterOp:
+      return kRegisterOpNames.size();
+    case AttributeType::kPartitionOp:
+      return kPartitionOpNames.size();
+    case AttributeType::kDmaEngine:
+      return kDmaEngineNames.size();
+    case AttributeType::kAxes:
+      return 0x10000;
+    case AttributeType::kMask:
+      return 0;
   }
   return 0;
 }
@@ -159,6 +203,8 @@ Attribute ReadAttribute(const Message& body, const Reflection& reflection,
       return Attribute::Real(reflection.GetDouble(body, field));
     case FieldDescriptor::CPPTYPE_INT64:
       return Attribute::Integer(reflection.GetInt64(body, field));
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return {reflection.GetUInt64(body, field)};
     default:
       return Attribute::Integer(reflection.GetUInt32(body, field));
   }
@@ -173,6 +219,7 @@ Result DecodeAttribute(const Message& body, const Reflection& reflection,
     case AttributeType::kBool:
     case AttributeType::kInteger:
     case AttributeType::kDouble:
+    case AttributeType::kMask:
       return nullptr;
     case AttributeType::kQueueSet:
       return CheckIndex(to.bits, program.queue_sets.size(), "", "queue sets");
@@ -212,7 +259,12 @@ Result DecodeWait(const pb::Wait& from, const Program& program, Wait& to) {
   if (!from.has_semaphore()) return Unset("semaphore");
   if (!from.has_value()) return Unset("value");
   if (!from.has_consume()) return Unset("consume");
-  to = {from.semaphore(), from.value(), from.consume()};
+  to = {from.semaphore(), from.value(), from.consume(), from.register_()};
+  if (to.is_register) {
+    if (Result r = CheckRegister(static_cast<uint64_t>(to.value), "value")) {
+      return r;
+    }
+  }
   return CheckIndex(from.semaphore(), program.semaphores.size(), "semaphore",
                     "semaphores");
 }
@@ -233,7 +285,12 @@ Result DecodeSignal(const pb::Signal& from, const Program& program,
     return Wrong("enum", "at", absl::StrCat("is ", at, ", not a signal's"));
   }
   to = {from.semaphore(), static_cast<SignalOp>(op), static_cast<SignalAt>(at),
-        from.value()};
+        from.value(), from.register_()};
+  if (to.is_register) {
+    if (Result r = CheckRegister(static_cast<uint64_t>(to.value), "value")) {
+      return r;
+    }
+  }
   return CheckIndex(from.semaphore(), program.semaphores.size(), "semaphore",
                     "semaphores");
 }

@@ -25,6 +25,8 @@ std::string_view MessageFor(OperandKind kind) {
     case OperandKind::kAccess:
       return "Access";
     case OperandKind::kAccessOrImmediate:
+    case OperandKind::kRegister:
+    case OperandKind::kRegisterOrImmediate:
       return "Operand";
     case OperandKind::kPattern:
       return "Pattern";
@@ -41,6 +43,8 @@ bool Fits(AttributeType type, const FieldDescriptor& field) {
     case AttributeType::kInteger:
       return field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32 ||
              field.cpp_type() == FieldDescriptor::CPPTYPE_INT64;
+    case AttributeType::kMask:
+      return field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64;
     default:
       return field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32;
   }

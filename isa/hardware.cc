@@ -647,7 +647,7 @@ absl::Status CheckRows(const Hardware& hardware, std::string_view opcode,
 absl::Status CheckCoverage(const Hardware& hardware) {
   absl::Status status = CheckRows(hardware, kTableLoad, Engine::kScalar);
   for (const OpcodeInfo& info : Opcodes()) {
-    if (info.opcode == Opcode::kDmaCopy) continue;  // costed by dma
+    if (info.dma) continue;  // costed by dma
     for (Engine engine : kSequencers) {
       if (!status.ok()) return status;
       if ((info.engines & Bit(engine)) == 0) continue;

@@ -36,8 +36,48 @@ enum class Opcode : uint8_t {
   kDmaCopy,
   kPsumReset,
   kNop,
+  kLoadStationaryMx,
+  kMultiplyMovingMx,
+  kQuantizeMx,
+  kActivate2,
+  kReadVectorAccumulator,
+  kTensorScalarReduce,
+  kTensorScalarCumulative,
+  kTensorTensorScan,
+  kExponential,
+  kTensorCopyPredicated,
+  kRangeSelect,
+  kSelectReduce,
+  kBnStats,
+  kBnAggr,
+  kMax8,
+  kLoadMatchValues,
+  kFindIndex8,
+  kMatchReplace8,
+  kStreamShuffle,
+  kPartitionReduce,
+  kSequenceBounds,
+  kLocalGather,
+  kNGather,
+  kNonzeroWithCount,
+  kTopK,
+  kRng,
+  kRand2,
+  kRandSetState,
+  kRandGetState,
+  kSetRngSeed,
+  kDropout,
+  kDmaTranspose,
+  kDmaCompute,
+  kSendRecv,
+  kCoreBarrier,
+  kRegisterMove,
+  kRegisterAlu,
+  kRegisterLoad,
+  kRegisterStore,
+  kBranch,
 };
-inline constexpr int kNumOpcodes = 17;
+inline constexpr int kNumOpcodes = 57;
 
 enum class Role : uint8_t { kIn, kOut, kInOut };
 // What an operand slot can hold.
@@ -45,6 +85,8 @@ enum class OperandKind : uint8_t {
   kAccess,             // a tile or HBM view
   kAccessOrImmediate,  // a [P, 1] tile or a number
   kPattern,            // [step, count] pairs, no memory
+  kRegister,
+  kRegisterOrImmediate,  // or a whole number of 32 bits
 };
 enum class AttributeType : uint8_t {
   kBool,
@@ -59,7 +101,14 @@ enum class AttributeType : uint8_t {
   kAccumulate,
   kPass,      // 0 whole, 1 LO, 2 HI
   kQueueSet,  // index into Program::queue_sets
+  kRegisterOp,
+  kPartitionOp,
+  kDmaEngine,
+  kMask,  // eight lanes of a shuffle mask, a byte each, the first lowest
+  kAxes,  // a permutation, four bits each, the first lowest; 0xf: none
 };
+
+inline constexpr int kNumAttributeTypes = 17;
 
 struct OperandSpec {
   std::string_view name;  // the protobuf field's name
@@ -80,6 +129,8 @@ struct OpcodeInfo {
   std::span<const OperandSpec> operands;
   std::span<const AttributeSpec> attributes;
   std::string_view summary;
+  // Triggers a transfer; its first attribute is the queue set.
+  bool dma = false;
 };
 
 const OpcodeInfo& Info(Opcode opcode);
@@ -173,6 +224,164 @@ struct DmaCopy {
 };
 struct PsumReset {
   enum Operand { kDst };
+};
+struct LoadStationaryMx {
+  enum Operand { kStationary, kStationaryScale };
+  enum Attribute { kStartRow, kRows };
+};
+struct MultiplyMovingMx {
+  enum Operand { kDst, kMoving, kMovingScale };
+  enum Attribute { kAccumulate, kStartRow, kRows };
+};
+struct QuantizeMx {
+  enum Operand { kDst, kSrc, kDstScale };
+};
+struct Activate2 {
+  enum Operand { kDst, kData, kImm0, kImm1, kReluParam };
+  enum Attribute {
+    kOp,
+    kOp0,
+    kOp1,
+    kReverse0,
+    kReverse1,
+    kReduceOp,
+    kReduceCmd
+  };
+};
+struct ReadVectorAccumulator {
+  enum Operand { kDst };
+  enum Attribute { kNegate };
+};
+struct TensorScalarReduce {
+  enum Operand { kDst, kData, kOperand0, kReduceInit };
+  enum Attribute { kOp0, kReverse0, kReduceOp, kReduceCmd };
+};
+struct TensorScalarCumulative {
+  enum Operand { kDst, kSrc, kImm0, kImm1 };
+  enum Attribute { kOp0, kOp1, kReduceCmd };
+};
+struct TensorTensorScan {
+  enum Operand { kDst, kData0, kData1, kInitial };
+  enum Attribute { kOp0, kReverse0, kOp1, kReverse1 };
+};
+struct Exponential {
+  enum Operand { kDst, kSrc, kMaxValue, kReduceInit };
+  enum Attribute { kReduceCmd };
+};
+struct TensorCopyPredicated {
+  enum Operand { kDst, kSrc, kPredicate };
+  enum Attribute { kReversePred };
+};
+struct RangeSelect {
+  enum Operand { kDst, kOnTrueTile, kBound0, kBound1 };
+  enum Attribute {
+    kCompOp0,
+    kCompOp1,
+    kReduceCmd,
+    kReduceOp,
+    kRangeStart,
+    kOnFalseValue
+  };
+};
+struct SelectReduce {
+  enum Operand { kDst, kPredicate, kOnTrue, kOnFalse };
+  enum Attribute { kReduceCmd, kReduceOp, kReversePred };
+};
+struct BnStats {
+  enum Operand { kDst, kData };
+};
+struct BnAggr {
+  enum Operand { kDst, kData };
+};
+struct Max8 {
+  enum Operand { kDst, kSrc };
+};
+struct LoadMatchValues {
+  enum Operand { kVals };
+};
+struct FindIndex8 {
+  enum Operand { kDst, kData };
+};
+struct MatchReplace8 {
+  enum Operand { kDst, kData, kDstIdx };
+  enum Attribute { kImm };
+};
+struct StreamShuffle {
+  enum Operand { kDst, kSrc };
+  enum Attribute { kMask0, kMask1, kMask2, kMask3 };
+};
+struct PartitionReduce {
+  enum Operand { kDst, kData };
+  enum Attribute { kOp };
+};
+struct SequenceBounds {
+  enum Operand { kDst, kSegmentIds };
+};
+struct LocalGather {
+  enum Operand { kDst, kSrcBuffer, kIndex };
+  enum Attribute { kNumElemPerIdx, kNumValidIndices };
+};
+struct NGather {
+  enum Operand { kDst, kData, kIndices };
+};
+struct NonzeroWithCount {
+  enum Operand { kDst, kSrc };
+  enum Attribute { kIndexOffset, kPaddingVal };
+};
+struct TopK {
+  enum Operand { kValDst, kIdxDst, kSrc };
+  enum Attribute { kN };
+};
+struct Rng {
+  enum Operand { kDst };
+};
+struct Rand2 {
+  enum Operand { kDst, kMin, kMax };
+};
+struct RandSetState {
+  enum Operand { kSrcSeeds };
+};
+struct RandGetState {
+  enum Operand { kDst };
+};
+struct SetRngSeed {
+  enum Operand { kSrcSeeds };
+};
+struct Dropout {
+  enum Operand { kDst, kData, kProb };
+};
+struct DmaTranspose {
+  enum Operand { kDst, kSrc };
+  enum Attribute { kQueueSet, kAxes, kDgeMode, kOobMode, kPriority };
+};
+struct DmaCompute {
+  enum Operand { kDst, kSrc0 };  // sixteen sources, one after another
+  enum Attribute { kQueueSet, kOobMode, kUniqueIndices };
+};
+struct SendRecv {
+  enum Operand { kDst, kSrc };
+  enum Attribute { kQueueSet, kSendToRank, kRecvFromRank, kPipeId, kDmaEngine };
+};
+struct CoreBarrier {
+  enum Operand { kData };
+  enum Attribute { kCores, kPhase };
+};
+struct RegisterMove {
+  enum Operand { kDst, kSrc };
+};
+struct RegisterAlu {
+  enum Operand { kDst, kA, kB };
+  enum Attribute { kOp };
+};
+struct RegisterLoad {
+  enum Operand { kDst, kSrc };
+};
+struct RegisterStore {
+  enum Operand { kDst, kSrc };
+};
+struct Branch {
+  enum Operand { kA, kB };
+  enum Attribute { kOp, kTarget };
 };
 }  // namespace slot
 

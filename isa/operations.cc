@@ -11,7 +11,7 @@
 namespace trnemu {
 namespace {
 
-constexpr std::array kTable = {
+constexpr std::array kFoundation = {
     &rows::kNcMatmul,     &rows::kNcTranspose,  &rows::kActivation,
     &rows::kTensorReduce, &rows::kTensorTensor, &rows::kScalarTensorTensor,
     &rows::kTensorScalar, &rows::kTensorCopy,   &rows::kReciprocal,
@@ -133,6 +133,10 @@ Operand OperandOf(const Value& value) {
       o.kind = Operand::Kind::kAccess;
       o.access = value.access;
       break;
+    case Value::Kind::kRegister:
+      o.kind = Operand::Kind::kRegister;
+      o.immediate = static_cast<double>(value.integer);
+      break;
     case Value::Kind::kNumber:
       o.kind = Operand::Kind::kImmediate;
       o.immediate = value.number;
@@ -155,6 +159,8 @@ Value ValueOf(const Operand& operand) {
       return Value::Number(operand.immediate);
     case Operand::Kind::kPattern:
       return Value::Pattern(operand.access.active_dims());
+    case Operand::Kind::kRegister:
+      return Value::Register(operand.reg());
     case Operand::Kind::kAbsent:
       break;
   }
@@ -170,10 +176,25 @@ void EmitOne(const Call& call, Emitter& emitter, Opcode opcode,
 
 }  // namespace rows
 
-std::span<const OperationInfo* const> Operations() { return kTable; }
+std::span<const OperationInfo* const> Operations() {
+  static const auto* const table = [] {
+    auto* all = new std::vector<const OperationInfo*>(kFoundation.begin(),
+                                                      kFoundation.end());
+    for (auto family : {rows::MxOperations(), rows::ActivationOperations(),
+                        rows::AccumulateOperations(), rows::SelectOperations(),
+                        rows::StatisticsOperations(), rows::SearchOperations(),
+                        rows::GatherOperations(), rows::RandomOperations(),
+                        rows::DmaOperations(), rows::CoreOperations(),
+                        rows::RegisterOperations()}) {
+      all->insert(all->end(), family.begin(), family.end());
+    }
+    return all;
+  }();
+  return *table;
+}
 
 const OperationInfo* FindOperation(std::string_view name) {
-  for (const OperationInfo* operation : kTable) {
+  for (const OperationInfo* operation : Operations()) {
     if (operation->name == name) return operation;
   }
   return nullptr;
@@ -189,6 +210,7 @@ int ParameterIndex(const OperationInfo& operation, std::string_view name) {
 std::string Signature(const OperationInfo& operation) {
   std::string text = std::string(operation.name) + "(";
   for (const ParameterSpec& p : operation.parameters) {
+    if (p.name.ends_with("]")) continue;
     if (text.back() != '(') text += ", ";
     text += p.name;
     if (!p.required) absl::StrAppend(&text, "=", std::string(p.default_text));

@@ -67,6 +67,14 @@ enum class ParameterKind : uint8_t {
   kAxes,        // an int or several
   kIntPair,     // (a, b) or ()
   kText,        // name=
+  kRegister,
+  kRegisterOrInteger,
+  kRegisterOp,
+  kPartitionOp,
+  kDmaEngine,
+  kMask,    // 32 lanes
+  kInts,    // up to kMaxInts whole numbers
+  kScales,  // numbers; all are 1, or the first that is not
 };
 
 // Sets of dtypes and of memories a tile parameter takes, as bit masks.
@@ -102,6 +110,9 @@ struct ParameterSpec {
   SpaceSet spaces = 0;                 // tiles
   DtypeSet dtypes = 0;                 // tiles
   std::string_view doc = "";
+  // A list of tiles is as many parameters in a row; those after the first have
+  // a name like "srcs[1]" and are not in signatures.
+  uint8_t repeats = 1;
 };
 
 // Where an expansion puts its instructions.
@@ -134,6 +145,11 @@ struct OperationInfo {
   std::string_view summary;
   std::string_view semantics;  // a line or more, as documentation
   std::string_view source;
+  // Its tiles may start at any partition and have any size: it is run by DMA
+  // or by a sequencer alone.
+  bool exempt = false;
+  // People do not write it: other operations become it.
+  bool internal = false;
 };
 
 std::span<const OperationInfo* const> Operations();

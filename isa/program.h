@@ -98,6 +98,7 @@ struct Wait {
   uint32_t semaphore = 0;
   int64_t value = 0;
   bool consume = false;
+  bool is_register = false;  // value is the number of a register
   bool operator==(const Wait&) const = default;
 };
 // For DmaCopy each of its queues signals when its part is complete (or read).
@@ -106,16 +107,24 @@ struct Signal {
   SignalOp op = SignalOp::kAdd;
   SignalAt at = SignalAt::kComplete;
   int64_t value = 1;
+  bool is_register = false;  // value is the number of a register
   bool operator==(const Signal&) const = default;
 };
 
 // One operand slot of an instruction.
 struct Operand {
-  enum class Kind : uint8_t { kAbsent, kAccess, kImmediate, kPattern };
+  enum class Kind : uint8_t {
+    kAbsent,
+    kAccess,
+    kImmediate,
+    kPattern,
+    kRegister
+  };
   Kind kind = Kind::kAbsent;
   // kAccess; for kPattern only rank and dims are used (steps and counts).
   Access access;
-  double immediate = 0;  // kImmediate
+  double immediate = 0;  // kImmediate; the number of a kRegister
+  uint32_t reg() const { return static_cast<uint32_t>(immediate); }
   // The same bits: NaN equals itself, and -0 is not 0.
   bool operator==(const Operand& o) const {
     return kind == o.kind && access == o.access &&

@@ -160,6 +160,12 @@ std::string EnumText(ParameterKind kind, int64_t value) {
       return name(kPerfModeNames);
     case ParameterKind::kAccumulate:
       return name(kAccumulateNames);
+    case ParameterKind::kRegisterOp:
+      return name(kRegisterOpNames);
+    case ParameterKind::kPartitionOp:
+      return name(kPartitionOpNames);
+    case ParameterKind::kDmaEngine:
+      return name(kDmaEngineNames);
     default:
       return absl::StrCat(value);
   }
@@ -190,6 +196,15 @@ std::string ValueText(const ParameterSpec& spec, const Value& v) {
       return EnumText(spec.kind, v.integer);
     case Value::Kind::kPattern:
       return StepsText(v.access);
+    case Value::Kind::kRegister:
+      return absl::StrCat("register ", v.integer);
+    case Value::Kind::kMask: {
+      std::string text = "(";
+      for (int i = 0; i < std::min<int>(v.num_ints, 32); ++i) {
+        absl::StrAppend(&text, i > 0 ? ", " : "", v.lane(i));
+      }
+      return text + (v.num_ints > 32 ? ", ...)" : ")");
+    }
     case Value::Kind::kInts: {
       std::string text = "(";
       for (int i = 0; i < v.num_ints; ++i) {
@@ -322,7 +337,16 @@ bool KindFits(const ParameterSpec& spec, const Value& v) {
       return v.kind == K::kPattern;
     case ParameterKind::kAxes:
     case ParameterKind::kIntPair:
+    case ParameterKind::kInts:
       return v.kind == K::kInts;
+    case ParameterKind::kMask:
+      return v.kind == K::kMask;
+    case ParameterKind::kScales:
+      return v.kind == K::kNumber;
+    case ParameterKind::kRegister:
+      return v.kind == K::kRegister;
+    case ParameterKind::kRegisterOrInteger:
+      return v.kind == K::kRegister || v.kind == K::kNumber;
     case ParameterKind::kText:
       return true;
     default:
@@ -335,10 +359,7 @@ bool Wanted(const Rule& rule, unsigned layers) {
 }
 
 // DMA is exempt: it addresses any partition and any size.
-bool OnComputeEngine(const Call& call) {
-  return call.operation != &rows::kDmaCopy &&
-         call.operation != &rows::kPsumReset;
-}
+bool OnComputeEngine(const Call& call) { return !call.operation->exempt; }
 
 }  // namespace
 

@@ -80,6 +80,12 @@ bool ReadAttribute(Lexer& lexer, AttributeType type,
     body->GetReflection()->SetDouble(body, field, value);
     return true;
   }
+  if (type == AttributeType::kMask) {
+    uint64_t mask = 0;
+    if (!lexer.Integer("a whole number", &mask)) return false;
+    body->GetReflection()->SetUInt64(body, field, mask);
+    return true;
+  }
   int64_t value = 0;
   const auto words = Vocabulary(type);
   if (words.empty()) {
@@ -99,6 +105,17 @@ bool ReadAttribute(Lexer& lexer, AttributeType type,
   return WriteAttribute(lexer, field, at - words.begin(), body);
 }
 
+// A number, or a register such as r3.
+bool ReadCount(Lexer& lexer, int64_t* value, bool* is_register) {
+  uint32_t number = 0;
+  if (!lexer.AcceptNumbered("r", &number)) {
+    return lexer.Integer("a value or a register", value);
+  }
+  *value = number;
+  *is_register = true;
+  return true;
+}
+
 bool ReadWaits(Lexer& lexer, pb::Instruction* to) {
   uint32_t semaphore = 0;
   do {
@@ -106,9 +123,13 @@ bool ReadWaits(Lexer& lexer, pb::Instruction* to) {
       return lexer.Fail("a semaphore such as s0");
     }
     int64_t value = 0;
-    if (!lexer.Expect(">=") || !lexer.Integer("a value", &value)) return false;
+    bool is_register = false;
+    if (!lexer.Expect(">=") || !ReadCount(lexer, &value, &is_register)) {
+      return false;
+    }
     pb::Wait* wait = to->add_waits();
     wait->set_semaphore(semaphore);
+    if (is_register) wait->set_register_(true);
     wait->set_value(value);
     wait->set_consume(lexer.AcceptHere("/consume"));
   } while (Lexer(lexer).AcceptNumbered("s", &semaphore));
@@ -126,11 +147,13 @@ bool ReadSignals(Lexer& lexer, pb::Instruction* to) {
     while (op < 5 && !lexer.Accept(kSigns[op])) ++op;
     if (op == 5) return lexer.Fail("one of += -= ++ -- :=");
     int64_t value = 0;
-    if (!lexer.Integer("a value", &value)) return false;
+    bool is_register = false;
+    if (!ReadCount(lexer, &value, &is_register)) return false;
     pb::Signal* signal = to->add_signals();
     signal->set_semaphore(semaphore);
     signal->set_op(static_cast<pb::SignalOp>(op + 1));
     signal->set_value(value);
+    if (is_register) signal->set_register_(true);
     signal->set_at(lexer.AcceptHere("/read") ? pb::READ : pb::COMPLETE);
   } while (Lexer(lexer).AcceptNumbered("s", &semaphore));
   return true;
@@ -260,6 +283,21 @@ bool InstructionParser::ReadOperand(Lexer& lexer, OperandKind kind,
     return ReadAccess(lexer, static_cast<pb::Access*>(to));
   }
   auto* either = static_cast<pb::Operand*>(to);
+  if (kind == OperandKind::kRegister ||
+      kind == OperandKind::kRegisterOrImmediate) {
+    uint32_t reg = 0;
+    double value = 0;
+    if (lexer.AcceptNumbered("r", &reg)) {
+      either->set_register_(reg);
+    } else if (kind == OperandKind::kRegister) {
+      return lexer.Fail("a register such as r0");
+    } else if (lexer.Number("a register or a number", &value)) {
+      either->set_immediate(value);
+    } else {
+      return false;
+    }
+    return true;
+  }
   // A tensor may be called nan or inf: what decides is the bracket.
   Lexer ahead = lexer;
   double number = 0;

@@ -30,6 +30,8 @@ std::vector<std::string_view> Vocabulary(AttributeType type) {
     case AttributeType::kInteger:
     case AttributeType::kDouble:
     case AttributeType::kQueueSet:
+    case AttributeType::kMask:
+    case AttributeType::kAxes:
       return {};
     case AttributeType::kBool:
       return {"false", "true"};
@@ -47,6 +49,12 @@ std::vector<std::string_view> Vocabulary(AttributeType type) {
       return Words(kPerfModeNames);
     case AttributeType::kAccumulate:
       return Words(kAccumulateNames);
+    case AttributeType::kRegisterOp:
+      return Words(kRegisterOpNames);
+    case AttributeType::kPartitionOp:
+      return Words(kPartitionOpNames);
+    case AttributeType::kDmaEngine:
+      return Words(kDmaEngineNames);
     case AttributeType::kPass:
       return {"whole", "lo", "hi"};
   }

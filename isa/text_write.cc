@@ -72,14 +72,16 @@ void AppendSync(const CoreProgram& core, const Instruction& instruction,
                 std::string& line) {
   if (instruction.num_waits > 0) line += " wait";
   for (const Wait& wait : core.WaitsOf(instruction)) {
-    absl::StrAppend(&line, " s", wait.semaphore, ">=", wait.value,
+    absl::StrAppend(&line, " s", wait.semaphore,
+                    ">=", wait.is_register ? "r" : "", wait.value,
                     wait.consume ? "/consume" : "");
   }
   constexpr std::string_view kSigns[] = {"?", "+=", "-=", "++", "--", ":="};
   if (instruction.num_signals > 0) line += " signal";
   for (const Signal& signal : core.SignalsOf(instruction)) {
     absl::StrAppend(&line, " s", signal.semaphore,
-                    Str(kSigns[static_cast<size_t>(signal.op)]), signal.value,
+                    Str(kSigns[static_cast<size_t>(signal.op)]),
+                    signal.is_register ? "r" : "", signal.value,
                     signal.at == SignalAt::kRead ? "/read" : "");
   }
 }
@@ -87,13 +89,15 @@ void AppendSync(const CoreProgram& core, const Instruction& instruction,
 std::string AttributeText(const Attribute& attribute, AttributeType type) {
   // Once per type, since it is asked for often.
   static const auto* const vocabularies = [] {
-    auto* all = new std::array<std::vector<std::string_view>, 12>;
+    auto* all =
+        new std::array<std::vector<std::string_view>, kNumAttributeTypes>;
     for (size_t i = 0; i < all->size(); ++i) {
       (*all)[i] = Vocabulary(static_cast<AttributeType>(i));
     }
     return all;
   }();
   if (type == AttributeType::kDouble) return Number(attribute.real());
+  if (type == AttributeType::kMask) return absl::StrCat(attribute.bits);
   const auto& words = (*vocabularies)[static_cast<size_t>(type)];
   if (attribute.bits < words.size()) return Str(words[attribute.bits]);
   return absl::StrCat(attribute.integer());
@@ -179,6 +183,8 @@ std::string Disassembler::Line(const Operand& operand) const {
       return "";
     case Operand::Kind::kImmediate:
       return text::Number(operand.immediate);
+    case Operand::Kind::kRegister:
+      return absl::StrCat("r", operand.reg());
     case Operand::Kind::kPattern:
       line = "<";
       text::AppendDims(access, line);

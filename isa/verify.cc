@@ -219,7 +219,7 @@ bool Verifier::CheckPlace(size_t core, Engine engine, const Instruction& i) {
     what =
         absl::StrCat(std::string(Info(i.opcode).name), " does not run on the ",
                      std::string(Name(engine)), " engine");
-  } else if (i.opcode == Opcode::kDmaCopy) {
+  } else if (Info(i.opcode).dma) {
     const uint64_t set =
         static_cast<uint64_t>(program_.cores[core]
                                   .AttributesOf(i)[slot::DmaCopy::kQueueSet]

@@ -227,6 +227,48 @@ enum class ReduceCmd : uint8_t {
 inline constexpr std::array<std::string_view, 5> kReduceCmdNames = {
     "idle", "reset", "reduce", "reset_reduce", "load_reduce"};
 
+// What a sequencer does with two 32-bit registers. Sums, differences and
+// products wrap; min, max and comparisons are signed; shifts by 32 or more
+// give 0; a comparison gives 1 or 0.
+enum class RegisterOp : uint8_t {
+  kAdd = 0,
+  kSubtract = 1,
+  kMultiply = 2,
+  kAnd = 3,
+  kOr = 4,
+  kXor = 5,
+  kShiftLeft = 6,
+  kShiftRight = 7,  // logical
+  kMin = 8,
+  kMax = 9,
+  kEqual = 10,
+  kNotEqual = 11,
+  kGreaterEqual = 12,
+  kGreater = 13,
+  kLessEqual = 14,
+  kLess = 15,
+};
+inline constexpr std::array<std::string_view, 16> kRegisterOpNames = {
+    "add",           "subtract",    "multiply",   "and", "or",    "xor",
+    "shift_left",    "shift_right", "min",        "max", "equal", "not_equal",
+    "greater_equal", "greater",     "less_equal", "less"};
+
+// The reductions of tensor_partition_reduce.
+enum class PartitionOp : uint8_t {
+  kAdd = 0,
+  kAverage = 1,
+  kMaximum = 2,
+  kBitwiseOr = 3,
+  kBitwiseAnd = 4,
+};
+inline constexpr std::array<std::string_view, 5> kPartitionOpNames = {
+    "add", "average", "maximum", "bitwise_or", "bitwise_and"};
+
+// The path of sendrecv.
+enum class DmaEngine : uint8_t { kDma = 0, kGpsimdDma = 1 };
+inline constexpr std::array<std::string_view, 2> kDmaEngineNames = {
+    "dma", "gpsimd_dma"};
+
 enum class DgeMode : uint8_t {
   kUnknown = 0,
   kSwdge = 1,

@@ -51,12 +51,17 @@ class Reader {
   }
 
   ReadCall Run(nb::tuple args, nb::dict kwargs) {
-    if (args.size() > operation_.parameters.size()) {
-      Fail(absl::StrCat("takes ", operation_.parameters.size(),
-                        " positional arguments but ", args.size(),
-                        " were given"));
+    // The parameters that people see, without the rest of lists.
+    std::array<size_t, kMaxParameters> visible{};
+    size_t count = 0;
+    for (size_t i = 0; i < operation_.parameters.size(); ++i) {
+      if (!operation_.parameters[i].name.ends_with("]")) visible[count++] = i;
     }
-    for (size_t i = 0; i < args.size(); ++i) Set(i, args[i]);
+    if (args.size() > count) {
+      Fail(absl::StrCat("takes ", count, " positional arguments but ",
+                        args.size(), " were given"));
+    }
+    for (size_t i = 0; i < args.size(); ++i) Set(visible[i], args[i]);
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     Py_ssize_t at = 0;
@@ -89,7 +94,8 @@ class Reader {
 
   void Keyword(std::string_view key, nb::handle value) {
     const int index = ParameterIndex(operation_, key);
-    if (index >= 0) return Set(static_cast<size_t>(index), value);
+    if (index >= 0 && !key.ends_with("]"))
+      return Set(static_cast<size_t>(index), value);
     if (key == "wait") return ReadWaits(value);
     if (key == "signal") return ReadSignals(value);
     std::vector<std::string_view> names = {"wait", "signal"};
@@ -111,7 +117,48 @@ class Reader {
     if (value.is_none() && spec.default_text == "None" && !spec.required) {
       return;
     }
+    if (spec.repeats > 1) return ReadTiles(index, value);
     call_.values[index] = Read(spec, value);
+  }
+
+  // A list of tiles, into as many parameters in a row.
+  void ReadTiles(size_t index, nb::handle value) {
+    const ParameterSpec& spec = operation_.parameters[index];
+    if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
+      WrongKind(spec, "a list of Views", value);
+    }
+    const nb::list items(nb::borrow(value));
+    CheckCount(spec, items.size(), spec.repeats);
+    for (size_t i = 0; i < items.size(); ++i) {
+      call_.values[index + i] = ReadTile(spec, items[i], "a list of Views");
+    }
+  }
+
+  Value ReadRegister(const ParameterSpec& spec, nb::handle value,
+                     std::string_view must) const {
+    BoundRegister* reg = nullptr;
+    if (!nb::try_cast(value, reg) || reg == nullptr) {
+      WrongKind(spec, must, value);
+    }
+    if (reg->builder != builder_) {
+      RaiseHere(Category::kIllegal, "argument.builder",
+                absl::StrCat(std::string(operation_.name), ": ",
+                             std::string(spec.name),
+                             " is a register of another ProgramBuilder"));
+    }
+    return Value::Register(reg->index);
+  }
+
+  // Numbers that must all be 1: 1, or the first that is not.
+  Value ReadScales(const ParameterSpec& spec, nb::handle value) const {
+    if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
+      WrongKind(spec, "a list of numbers", value);
+    }
+    for (nb::handle item : nb::list(nb::borrow(value))) {
+      const Value number = ReadNumber(spec, item, "a list of numbers");
+      if (number.number != 1) return number;
+    }
+    return Value::Number(1);
   }
 
   Value Read(const ParameterSpec& spec, nb::handle value) const {
@@ -141,6 +188,17 @@ class Reader {
         return ReadInts(spec, value, kMaxInts);
       case ParameterKind::kIntPair:
         return ReadInts(spec, value, 2);
+      case ParameterKind::kInts:
+        return ReadInts(spec, value, kMaxInts);
+      case ParameterKind::kMask:
+        return Value::Mask(ToInts(value, Argument(spec)));
+      case ParameterKind::kScales:
+        return ReadScales(spec, value);
+      case ParameterKind::kRegister:
+        return ReadRegister(spec, value, "a Register");
+      case ParameterKind::kRegisterOrInteger:
+        if (IsInt(value)) return Value::Integer(ToInt(value, Argument(spec)));
+        return ReadRegister(spec, value, "a Register or an int");
       default:
         return ReadName(spec, value);
     }
@@ -281,9 +339,13 @@ class Reader {
                            semaphore.name, "' is of another ProgramBuilder"));
   }
 
+  struct Count {
+    int64_t value = 0;
+    bool is_register = false;
+  };
   // (semaphore, number)
-  std::pair<uint32_t, int64_t> Pair(nb::handle item,
-                                    std::string_view form) const {
+  std::pair<uint32_t, Count> Pair(nb::handle item,
+                                  std::string_view form) const {
     if (!PyTuple_Check(item.ptr()) || PyTuple_GET_SIZE(item.ptr()) != 2) {
       Fail(absl::StrCat(std::string(form), "; an item is ", TypeName(item)));
     }
@@ -293,8 +355,21 @@ class Reader {
       Fail(absl::StrCat(std::string(form), "; the first of a pair is ",
                         TypeName(PyTuple_GET_ITEM(item.ptr(), 0))));
     }
-    return {Own(*semaphore),
-            ToInt(PyTuple_GET_ITEM(item.ptr(), 1), "a semaphore's value")};
+    return {Own(*semaphore), CountOf(PyTuple_GET_ITEM(item.ptr(), 1))};
+  }
+
+  // A number or a register.
+  Count CountOf(nb::handle value) const {
+    BoundRegister* reg = nullptr;
+    if (!nb::try_cast(value, reg) || reg == nullptr) {
+      return {ToInt(value, "a semaphore's value"), false};
+    }
+    if (reg->builder != builder_) {
+      RaiseHere(Category::kIllegal, "argument.builder",
+                absl::StrCat(std::string(operation_.name),
+                             ": a register of another ProgramBuilder"));
+    }
+    return {reg->index, true};
   }
 
   void ReadWaits(nb::handle value) {
@@ -307,7 +382,8 @@ class Reader {
         call_.waits.back().semaphore = Own(wait->semaphore);
       } else {
         const auto [semaphore, count] = Pair(item, kForm);
-        call_.waits.push_back({semaphore, count, false});
+        call_.waits.push_back(
+            {semaphore, count.value, false, count.is_register});
       }
     }
   }
@@ -322,8 +398,8 @@ class Reader {
         call_.signals.back().semaphore = Own(signal->semaphore);
       } else {
         const auto [semaphore, count] = Pair(item, kForm);
-        call_.signals.push_back(
-            {semaphore, SignalOp::kAdd, SignalAt::kComplete, count});
+        call_.signals.push_back({semaphore, SignalOp::kAdd, SignalAt::kComplete,
+                                 count.value, count.is_register});
       }
     }
   }

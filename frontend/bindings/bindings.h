@@ -36,6 +36,11 @@ struct BoundSemaphore {
   std::string name;
   uint64_t builder = 0;
 };
+// A 32-bit register of a core. `loop` is the loop it counts, 0 for others.
+struct BoundRegister {
+  uint32_t index = 0;
+  uint64_t builder = 0;
+};
 struct BoundWait {
   BoundSemaphore semaphore;
   Wait wait;

@@ -14,13 +14,32 @@ nb::str Text(std::string_view text) {
   return nb::str(text.data(), text.size());
 }
 
-constexpr std::array<std::string_view, 17> kKindNames = {
-    "tile",       "tile_or_number", "number",     "integer",
-    "bool",       "alu_op",         "activation", "reduce_cmd",
-    "engine",     "dge_mode",       "oob_mode",   "perf_mode",
-    "accumulate", "pattern",        "axes",       "int_pair",
-    "text"};
-static_assert(static_cast<size_t>(ParameterKind::kText) + 1 ==
+constexpr std::array<std::string_view, 25> kKindNames = {"tile",
+                                                         "tile_or_number",
+                                                         "number",
+                                                         "integer",
+                                                         "bool",
+                                                         "alu_op",
+                                                         "activation",
+                                                         "reduce_cmd",
+                                                         "engine",
+                                                         "dge_mode",
+                                                         "oob_mode",
+                                                         "perf_mode",
+                                                         "accumulate",
+                                                         "pattern",
+                                                         "axes",
+                                                         "int_pair",
+                                                         "text",
+                                                         "register",
+                                                         "register_or_integer",
+                                                         "register_op",
+                                                         "partition_op",
+                                                         "dma_engine",
+                                                         "mask",
+                                                         "ints",
+                                                         "scales"};
+static_assert(static_cast<size_t>(ParameterKind::kScales) + 1 ==
               kKindNames.size());
 
 std::string_view KindName(ParameterKind kind) {
@@ -56,7 +75,7 @@ nb::dict ParameterOf(const ParameterSpec& p) {
   }
   nb::dict row;
   row["name"] = Text(p.name);
-  row["kind"] = Text(KindName(p.kind));
+  row["kind"] = p.repeats > 1 ? Text("tile_list") : Text(KindName(p.kind));
   row["required"] = p.required;
   row["default"] = Text(p.default_text);
   row["role"] = p.role == Role::kOut     ? "out"
@@ -74,6 +93,7 @@ nb::list OperationRows() {
   for (const OperationInfo* operation : Operations()) {
     nb::list parameters;
     for (const ParameterSpec& p : operation->parameters) {
+      if (p.name.ends_with("]")) continue;
       parameters.append(ParameterOf(p));
     }
     nb::list rules;
@@ -86,6 +106,7 @@ nb::list OperationRows() {
     row["source"] = Text(operation->source);
     row["parameters"] = parameters;
     row["rules"] = rules;
+
     rows.append(row);
   }
   return rows;

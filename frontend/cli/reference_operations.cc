@@ -137,6 +137,16 @@ std::string KindOf(const ParameterSpec& spec) {
       return "[[step, count], ...]";
     case ParameterKind::kAxes:
       return "axis or axes";
+    case ParameterKind::kRegister:
+      return "register";
+    case ParameterKind::kRegisterOrInteger:
+      return "register or integer";
+    case ParameterKind::kMask:
+      return "32 integers";
+    case ParameterKind::kInts:
+      return "integers";
+    case ParameterKind::kScales:
+      return "numbers";
     case ParameterKind::kIntPair:
       return "(int, int)";
     case ParameterKind::kText:
@@ -173,6 +183,7 @@ std::string OperationPage(const OperationInfo& o) {
   if (!o.parameters.empty()) {
     Table parameters({"parameter", "takes", "default", "memory", "dtypes", ""});
     for (const ParameterSpec& p : o.parameters) {
+      if (p.name.ends_with("]")) continue;
       parameters.Add({Cat("`", p.name, "`"), KindOf(p),
                       p.required ? "" : std::string(p.default_text),
                       SpacesOf(p), DtypesOf(p), std::string(p.doc)});

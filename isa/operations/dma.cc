@@ -209,7 +209,8 @@ const OperationInfo kDmaCopy = {
     "dst.flat[k] = src.flat[k]: bits where the dtypes are equal, else through "
     "fp32. Split over the queues, eight partitions each; every queue signals "
     "its part.",
-    "nki/api/nki/isa/__init__.py:246-382"};
+    "nki/api/nki/isa/__init__.py:246-382",
+    true};
 
 const OperationInfo kPsumReset = {
     "psum_reset",
@@ -223,7 +224,9 @@ const OperationInfo kPsumReset = {
     "Marks a PSUM region as newly allocated.",
     "accumulate=None starts afresh there; the bytes count as never written. "
     "Placed by the allocator.",
-    "spec/numerics.md 15.19"};
+    "spec/numerics.md 15.19",
+    true,
+    true};
 
 const OperationInfo kNop = {
     "nop",

@@ -24,6 +24,19 @@ extern const OperationInfo kDmaCopy;
 extern const OperationInfo kPsumReset;
 extern const OperationInfo kNop;
 
+// The families that have a list of their own.
+std::span<const OperationInfo* const> MxOperations();
+std::span<const OperationInfo* const> ActivationOperations();
+std::span<const OperationInfo* const> AccumulateOperations();
+std::span<const OperationInfo* const> SelectOperations();
+std::span<const OperationInfo* const> StatisticsOperations();
+std::span<const OperationInfo* const> SearchOperations();
+std::span<const OperationInfo* const> GatherOperations();
+std::span<const OperationInfo* const> RandomOperations();
+std::span<const OperationInfo* const> DmaOperations();
+std::span<const OperationInfo* const> CoreOperations();
+std::span<const OperationInfo* const> RegisterOperations();
+
 // The operand slot that holds an argument.
 Operand OperandOf(const Value& value);
 inline Attribute Int(int64_t v) { return Attribute::Integer(v); }

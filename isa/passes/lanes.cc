@@ -23,7 +23,7 @@ Lanes::Lanes(const Program& program, uint32_t core,
   events.reserve(instructions.size());
   for (const Instruction& instruction : instructions) {
     uint32_t lane = static_cast<uint32_t>(instruction.engine);
-    if (instruction.opcode == Opcode::kDmaCopy) {
+    if (Info(instruction.opcode).dma) {
       const uint32_t set = QueueSetOf(program.cores[core], instruction);
       auto [it, added] = dma_lanes.try_emplace(
           {instruction.engine, set}, static_cast<uint32_t>(info.size()));

@@ -62,6 +62,13 @@ inline Access OnChip(uint32_t tensor, Space space, Dtype dtype, uint16_t start,
 
 inline Operand Operands(OperandKind kind, size_t position, bool number) {
   Operand operand;
+  if (kind == OperandKind::kRegister ||
+      kind == OperandKind::kRegisterOrImmediate) {
+    const bool reg = kind == OperandKind::kRegister || !number;
+    operand.kind = reg ? Operand::Kind::kRegister : Operand::Kind::kImmediate;
+    operand.immediate = reg ? 63 : -2147483648.0;
+    return operand;
+  }
   operand.kind = Operand::Kind::kAccess;
   if (kind == OperandKind::kPattern) {
     operand.kind = Operand::Kind::kPattern;
@@ -105,7 +112,16 @@ inline Attribute Value(AttributeType type, bool large) {
     case AttributeType::kPass:
       return Attribute::Integer(large ? 2 : 0);
     case AttributeType::kQueueSet:
+    case AttributeType::kDmaEngine:
       return Attribute::Integer(large ? 1 : 0);
+    case AttributeType::kRegisterOp:
+      return Attribute::Integer(large ? 15 : 0);
+    case AttributeType::kPartitionOp:
+      return Attribute::Integer(large ? 4 : 0);
+    case AttributeType::kMask:
+      return {large ? ~uint64_t{0} : 0};
+    case AttributeType::kAxes:
+      return Attribute::Integer(large ? 0xffff : 0);
   }
   return {};
 }
@@ -139,7 +155,7 @@ inline void AddOpcode(CoreProgram& core, const OpcodeInfo& info, Engine engine,
   }
   if (order % 4 == 1) {
     core.waits.push_back({0, 16, false});
-    core.waits.push_back({1, order, true});
+    core.waits.push_back({1, order, true, variant});
     i.num_waits = 2;
   }
   if (order % 4 == 3) {

@@ -181,7 +181,7 @@ TEST(HardwareTest, EveryConstantHasASourceAStatusAndAUnit) {
 TEST(HardwareTest, CostsEveryOpcodeOnEachOfItsEngines) {
   for (Target target : kTargets) {
     for (const OpcodeInfo& info : Opcodes()) {
-      if (info.opcode == Opcode::kDmaCopy) continue;
+      if (info.dma) continue;  // costed by the DMA laws
       for (Engine engine : kSequencers) {
         if ((info.engines & Bit(engine)) == 0) continue;
         EXPECT_FALSE(LawsFor(HardwareFor(target), info.name, engine).empty())
