@@ -25,6 +25,11 @@ bool Overlaps(const RecentWrite& w, const Tile& t) {
   return low < w.high && w.low < high;
 }
 
+bool IsLoad(Opcode opcode) {
+  return opcode == Opcode::kLoadStationary ||
+         opcode == Opcode::kLoadStationaryMx;
+}
+
 }  // namespace
 
 // A dependent instruction of the same engine starts when the result is there
@@ -45,8 +50,9 @@ Ticks Runner::StallOfDependence(const Sequencer& s) const {
 }
 
 Ticks Runner::StallOfTensor(const Sequencer& s) const {
-  if (s.next->opcode == Opcode::kLoadStationary) return s.load_free;
-  if (s.next->opcode == Opcode::kMultiplyMoving) {
+  if (IsLoad(s.next->opcode)) return s.load_free;
+  if (s.next->opcode == Opcode::kMultiplyMoving ||
+      s.next->opcode == Opcode::kMultiplyMovingMx) {
     return std::max(s.array_free, s.load_ready);
   }
   return std::max(s.load_free, s.array_free);
@@ -117,7 +123,7 @@ void Runner::AdvanceTime(Sequencer& s) {
               static_cast<double>(cost.completion - cost.completion_fixed) *
               factor);
     }
-    if (i.opcode == Opcode::kLoadStationary) {
+    if (IsLoad(i.opcode)) {
       s.load_free = s.load_ready = start + cost.issue;
     } else {
       s.array_free = start + cost.issue;

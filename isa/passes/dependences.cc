@@ -8,6 +8,22 @@
 namespace trnemu {
 namespace {
 
+// The scales of the MX tile in the operand before: the first four of every 32
+// rows of their view. Others may pack theirs between
+// (nki/deep-dives/mxfp-matmul.rst:228).
+bool HoldsMxScales(Opcode opcode, size_t operand) {
+  switch (opcode) {
+    case Opcode::kLoadStationaryMx:
+      return operand == slot::LoadStationaryMx::kStationaryScale;
+    case Opcode::kMultiplyMovingMx:
+      return operand == slot::MultiplyMovingMx::kMovingScale;
+    case Opcode::kQuantizeMx:
+      return operand == slot::QuantizeMx::kDstScale;
+    default:
+      return false;
+  }
+}
+
 // The accesses so far to all memories of a core.
 class Memory {
  public:
@@ -42,7 +58,17 @@ class Memory {
     const auto operands = core_.OperandsOf(instruction);
     for (size_t i = 0; i < specs.size(); ++i) {
       if (operands[i].kind != Operand::Kind::kAccess) continue;
-      visit(operands[i].access, specs[i].role);
+      const Access& access = operands[i].access;
+      if (!HoldsMxScales(instruction.opcode, i)) {
+        visit(access, specs[i].role);
+        continue;
+      }
+      Access rows = access;
+      rows.partitions = std::min<uint16_t>(4, access.partitions);
+      for (int q = 0; q < operands[i - 1].access.partitions / 32; ++q) {
+        visit(rows, specs[i].role);
+        rows.start_partition = static_cast<uint16_t>(rows.start_partition + 32);
+      }
     }
   }
 
