@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rules_kit import ANY, FP, X4, Bench, legal, refused
 BEFORE = pytest.mark.parametrize("target", ["trn1", "trn2"])
 OFFSETS = (0, 4, 8, 12)
 SCALES = ("uint8", "float8_e8m0fnu")
+_names = itertools.count()
 
 
 def scale(
@@ -27,7 +29,7 @@ def scale(
         ones = np.full((128, columns), 127, np.uint8)
         bench.b.dma_copy(
             dst=whole,
-            src=bench.b.constant(f"c{id(whole)}", ones).view(dtype),
+            src=bench.b.constant(f"c{next(_names)}", ones).view(dtype),
         )
     return whole[start : start + rows]
 

@@ -525,12 +525,15 @@ class Verdict:
 
 
 def verdicts(operation: str, calls: int = CALLS) -> Iterator[Verdict]:
-    calls *= 3 if operation == "nc_matmul" else 1  # it has the most rules
+    most_rules = ("nc_matmul", "nc_matmul_mx")
+    calls *= 3 if operation in most_rules else 1
+    # Elsewhere there is nothing but the generation to refuse.
+    more = ("trn3",) * 6 if operation in ("nc_matmul_mx", "quantize_mx") else ()
     print(f"seed {SEED}, {calls} calls of {operation}")
     draw = Draw(SEED + NAMES.index(operation))
     builders = {t: trnemu.ProgramBuilder(target=t) for t in TARGETS}
     for _ in range(calls):
-        target = draw.random.choice(TARGETS)
+        target = draw.random.choice((*TARGETS, *more))
         call = draw.call(operation)
         b = builders[target]
         made = {k: v.make(b) if isinstance(v, Tile) else v
