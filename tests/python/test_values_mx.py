@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import reference as ref
+import trnemu
 from kit import Kit
 
 F32 = np.float32
@@ -439,3 +440,34 @@ def test_a_quantized_product_is_near_the_true_one():
         d.astype(float).reshape(128, -1, 4) for d in (x, y)))
     error = np.abs(k.one(bank) - true) / np.sqrt(512)
     assert error.max() < 0.2 and error.mean() < 0.05
+
+
+def packed_scales(offset: int) -> trnemu.Program:
+    """A matmul reads scales at offset 0, then others are written beside."""
+    k = Kit("trn3")
+    x = k.load(np.ones((128, 16), BF16))
+    both = k.empty((128, 4), "uint8")
+    a, b = (k.empty((128, 4), "float8_e4m3fn_x4") for _ in "ab")
+    k.b.quantize_mx(dst=a, src=x, dst_scale=both)
+    k.b.nc_matmul_mx(
+        dst=k.empty((4, 4), space="psum"), stationary=a, moving=a,
+        stationary_scale=both, moving_scale=both, tile_position=(0, 0),
+        tile_size=(128, 128), accumulate=False,
+    )
+    k.b.quantize_mx(dst=b, src=x, dst_scale=both[offset:])
+    return k.build()
+
+
+def test_scales_beside_scales_in_use_are_written_without_waiting():
+    waits = [
+        [line for line in packed_scales(offset).to_text().splitlines()
+         if "QuantizeMx" in line][-1].count(" wait ")
+        for offset in (0, 4)
+    ]
+    assert waits == [1, 0]
+
+
+def test_mx_programs_are_read_back_as_they_were_written():
+    text = packed_scales(4).to_text()
+    again = trnemu.Program.from_text(text)
+    assert again.to_text() == text and again.verify() == []
