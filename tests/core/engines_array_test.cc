@@ -13,7 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 
 // A load and a multiplication in one tile of the array.
-absl::Status LoadAt(Core& core, const Tile& tile, std::array<int64_t, 4> at) {
+absl::Status LoadAt(Core& core, const Tile& tile, std::array<int64_t, 4> at,
+                    PerfMode perf = PerfMode::kNone) {
   return core.Run(Opcode::kLoadStationary, Engine::kTensor, {tile},
                   {Integer(0), Boolean(false), Boolean(false), Integer(at[0]),
                    Integer(at[1]), Integer(at[2]), Integer(at[3]), Of(perf)});
