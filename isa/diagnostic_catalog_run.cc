@@ -66,6 +66,11 @@ constexpr CatalogEntry kEntries[] = {
      "A float32 tile is loaded in passes 1 and 2, other dtypes in pass 0.",
      "an explicit program with one pass of float32",
      "Build with nc_matmul, which emits both."},
+    {"load_stationary.shape", kIllegal,
+     "A stationary tile does not fit its tile of the array, or there is no "
+     "such tile: 32, 64 or 128 rows and columns, from multiples of them on.",
+     "an explicit program that loads 64 partitions into 32 rows",
+     "Build with nc_matmul, which checks tile_size and tile_position."},
     {"load_stationary.double_row", kIllegal,
      "perf_mode double_row with a tile that is not float8, or whose first free "
      "dimension is not 2, or on trn1.",
