@@ -106,9 +106,9 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->findings = &sink;
     state->check_memory = options.checks != Checks::kOff;
     state->allow = options.allow;
-    state->stationary_dtype = Dtype::kInvalid;
-    state->stationary_rows = 0;
-    state->stationary_columns = 0;
+    for (auto& tile : state->loaded) {
+      if (tile != nullptr) tile->rows = 0;
+    }
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
     states.push_back(state.get());

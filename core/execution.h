@@ -72,6 +72,25 @@ class FindingSink {
   virtual void Warn(Diagnostic diagnostic) = 0;
 };
 
+// A stationary tile that is loaded into the tensor engine's array.
+struct LoadedTile {
+  Stationary values;
+  Dtype dtype = Dtype::kInvalid;
+  // In transpose mode the bits of what is loaded, widened to 32 (K x M).
+  std::vector<uint32_t> bits;
+  // MX: the values, where one of them is beyond fp32 (4K x M); else empty.
+  std::vector<double> wide;
+  int64_t rows = 0;     // K, partitions; 0: nothing is loaded
+  int64_t columns = 0;  // M
+  int64_t pass = 0;
+  bool transpose = false;
+  bool mx = false;
+  PerfMode perf_mode = PerfMode::kNone;
+  // The tile of the array it is in: start row, start column, rows, columns.
+  std::array<int64_t, 4> position{};
+  uint32_t cells = 0;  // the array's 32 x 32 cells that it covers, as bits
+};
+
 // Scratch and architectural state of the engines of one core.
 struct CoreState {
   const Hardware* hardware = nullptr;
@@ -81,17 +100,9 @@ struct CoreState {
   std::span<const std::string> allow;  // ids of errors that may pass
   int64_t warnings_seen = 0;
 
-  // Tensor engine: what is loaded now.
-  Stationary stationary;
-  Dtype stationary_dtype = Dtype::kInvalid;
-  // In transpose mode the bits of what is loaded, widened to 32 (K x M).
-  std::vector<uint32_t> stationary_bits;
-  int64_t stationary_rows = 0;     // K; 0: nothing is loaded
-  int64_t stationary_columns = 0;  // M
-  int64_t stationary_pass = 0;
-  bool stationary_transpose = false;
-  // The tile of the array it is in: start row, start column, rows, columns.
-  std::array<int64_t, 4> stationary_position{};
+  // Tensor engine: what is loaded now, by the first 32 x 32 cell that it
+  // covers, row by row (core/engines/array.h). Null: never used.
+  std::array<std::unique_ptr<LoadedTile>, 16> loaded;
   // Scalar engine: one running sum per lane.
   std::array<float, kPartitions> scalar_accumulators{};
   // Lanes that were reset in this run; the others hold what is left over.
@@ -101,7 +112,7 @@ struct CoreState {
   std::vector<uint32_t> bits[3];
   // Direction of the last RowWriter::ForEachPartition that was free to choose.
   bool backwards = false;
-  // Matrices of the tensor engine (128 x 8192 at most), grown on first use.
+  // Matrices of the tensor engine (256 x 8192 at most), grown on first use.
   std::array<std::vector<float>, 3> matrices;
 };
 

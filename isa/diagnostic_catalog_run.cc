@@ -51,11 +51,16 @@ constexpr CatalogEntry kEntries[] = {
      "memset a PSUM tile, then nc_matmul(accumulate=True)",
      "Let the first matmul overwrite, and add the other value afterwards.",
      Severity::kError, true},
-    {"nc_matmul.double_row", kUnsupported,
-     "perf_mode double_row is part of the device, but this version of trnemu "
-     "does not execute it.",
-     "nc_matmul(perf_mode=\"double_row\")",
-     "Split the contraction into two matmuls."},
+    {"nc_matmul.transpose_accumulate", kUnspecified,
+     "is_transpose with accumulate=True: no document says what adding to the "
+     "bits of a transpose gives; they overwrite.",
+     "nc_matmul(is_transpose=True, accumulate=True)",
+     "Leave accumulate out, or is_transpose.", Severity::kWarning, true},
+    {"quantize_mx.not_finite", kUnspecified,
+     "quantize_mx of a NaN or an infinity: no document says what its group of "
+     "32 becomes; here the scale is 255 and the elements are NaN.",
+     "quantize_mx of a tile with an infinity",
+     "Clamp src to finite values first.", Severity::kWarning, true},
     {"nc_matmul.transpose_moving", kUnspecified,
      "is_transpose with a moving tile that is no identity: no document says "
      "what the device gives.",
@@ -74,18 +79,24 @@ constexpr CatalogEntry kEntries[] = {
      "A float32 tile is loaded in passes 1 and 2, other dtypes in pass 0.",
      "an explicit program with one pass of float32",
      "Build with nc_matmul, which emits both."},
+    {"load_stationary.shape", kIllegal,
+     "A stationary tile does not fit its tile of the array, or there is no "
+     "such tile: 32, 64 or 128 rows and columns, from multiples of them on.",
+     "an explicit program that loads 64 partitions into 32 rows",
+     "Build with nc_matmul, which checks tile_size and tile_position."},
+    {"load_stationary.double_row", kIllegal,
+     "perf_mode double_row with a tile that is not float8, or whose first free "
+     "dimension is not 2, or on trn1.",
+     "an explicit program with double_row and bfloat16",
+     "Build with nc_matmul, which checks the tiles."},
     {"multiply_moving.nothing_loaded", kUninitialized,
-     "The tensor engine multiplies before anything was loaded.",
+     "The tensor engine multiplies with a tile of its array in which nothing "
+     "is loaded, or no longer: a load replaces what it overlaps.",
      "an explicit program without LoadStationary",
      "Load the stationary tile first; nc_matmul does."},
-    {"multiply_moving.tile_position", kUnsupported,
-     "A multiplication uses another tile of the array than the last load; "
-     "trnemu keeps one.",
-     "loads for two row tiles, then two multiplications",
-     "Multiply right after each load."},
     {"multiply_moving.mode", kIllegal,
-     "A multiplication does not match the pass or the transpose mode of what "
-     "is loaded.",
+     "A multiplication does not match the pass, the transpose mode, the "
+     "perf_mode or the kind (MX or not) of what is loaded.",
      "pass HI after a load for pass LO",
      "Build with nc_matmul, which pairs them."},
     {"multiply_moving.shape", kIllegal,

@@ -358,6 +358,12 @@ bool Wanted(const Rule& rule, unsigned layers) {
   return (layers >> static_cast<unsigned>(rule.layer)) & 1;
 }
 
+// MX scales are views inside a quadrant, whose operations have rules of their
+// own for where they start (nki/deep-dives/mxfp-matmul.rst:228).
+bool Applies(const OperandRule& rule, const ParameterSpec& spec) {
+  return rule.holds != StartIsLegal || spec.dtypes != rows::kMxScaleTypes;
+}
+
 // DMA is exempt: it addresses any partition and any size.
 bool OnComputeEngine(const Call& call) { return !call.operation->exempt; }
 
@@ -401,9 +407,9 @@ void CheckCall(const Call& call, unsigned layers,
       const Value& v = call[i];
       if (!v.is_tile() || !v.access.on_chip()) continue;
       for (const OperandRule& r : kOperandRules) {
-        if (Wanted(r.rule, layers) && !r.holds(call, v)) {
-          Report(r.rule, call, call.operation->parameters[i].name, "",
-                 findings);
+        const ParameterSpec& spec = call.operation->parameters[i];
+        if (Applies(r, spec) && Wanted(r.rule, layers) && !r.holds(call, v)) {
+          Report(r.rule, call, spec.name, "", findings);
         }
       }
     }

@@ -43,7 +43,7 @@ constexpr std::array<Row, kNumOpcodes> kRows = {{
     {Opcode::kDmaCopy, Wrap::kNone, ExecuteDmaCopy},
     {Opcode::kPsumReset, Wrap::kNone, ExecutePsumReset},
     {Opcode::kNop, Wrap::kNone, ExecuteNop},
-    {Opcode::kLoadStationaryMx, Wrap::kMemory, ExecuteLoadStationaryMx},
+    {Opcode::kLoadStationaryMx, Wrap::kNone, ExecuteLoadStationaryMx},
     {Opcode::kMultiplyMovingMx, Wrap::kNone, ExecuteMultiplyMovingMx},
     {Opcode::kQuantizeMx, Wrap::kNone, ExecuteQuantizeMx},
     {Opcode::kActivate2, Wrap::kMemoryAndNumbers, ExecuteActivate2},

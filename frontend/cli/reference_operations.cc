@@ -69,6 +69,7 @@ struct Expands {
 };
 constexpr Expands kExpansions[] = {
     {"nc_matmul", {"LoadStationary", "MultiplyMoving", ""}},
+    {"nc_matmul_mx", {"LoadStationaryMx", "MultiplyMovingMx", ""}},
     {"nc_transpose", {"LoadStationary", "MultiplyMoving", "VectorTranspose"}},
     {"activation", {"Activate", "ReadAccumulator", ""}},
 };

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "isa/passes/accesses.h"
 #include "isa/passes/lanes.h"
 #include "isa/passes/level.h"
 #include "isa/program.h"
@@ -34,18 +35,6 @@ struct Dependences {
 // The tensors that a core's instructions write. HBM that the core never writes
 // orders nothing.
 std::vector<bool> WrittenTensors(const Draft& draft, uint32_t core);
-
-// Calls visit(access, role) for each view that `instruction` reads or writes.
-template <typename Visit>
-void ForEachAccess(const CoreProgram& core, const Instruction& instruction,
-                   Visit visit) {
-  const auto specs = Info(instruction.opcode).operands;
-  const auto operands = core.OperandsOf(instruction);
-  for (size_t i = 0; i < specs.size(); ++i) {
-    if (operands[i].kind != Operand::Kind::kAccess) continue;
-    visit(operands[i].access, specs[i].role);
-  }
-}
 
 // `level` is core `core`'s, tiles have their addresses.
 Dependences FindDependences(const Draft& draft, uint32_t core,
