@@ -75,6 +75,7 @@ enum class ParameterKind : uint8_t {
   kMask,    // 32 lanes
   kInts,    // up to kMaxInts whole numbers
   kScales,  // numbers; all are 1, or the first that is not
+  kAluOpOrBypass,  // AluOp::kNone is bypass
 };
 
 // Sets of dtypes and of memories a tile parameter takes, as bit masks.
@@ -105,7 +106,8 @@ struct ParameterSpec {
   std::string_view name;
   ParameterKind kind;
   bool required = true;
-  std::string_view default_text = "";  // as the signature prints it
+  // As the signature prints it. "None" where it is required: None is a value.
+  std::string_view default_text = "";
   Role role = Role::kIn;               // tiles
   SpaceSet spaces = 0;                 // tiles
   DtypeSet dtypes = 0;                 // tiles
