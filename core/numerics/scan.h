@@ -21,7 +21,7 @@ struct ScanStep {
 };
 
 // For each row r < num_rows, at most kScanRows, and each i < n in order: takes
-// the steps (one or more) on state[r], each rounded to fp32, and stores it in
+// the steps (one or two) on state[r], each rounded to fp32, and stores it in
 // out[r][i]. An output row may be a row of a step, but must not otherwise
 // overlap one.
 void ScanRows(std::span<const ScanStep> steps, size_t num_rows, size_t n,

@@ -145,16 +145,6 @@ constexpr Rule kTensorScalarReduceRules[] = {
      },
      "op0", "op0={value:op0} needs trn3, and this is {target}",
      "relu: op0=\"maximum\", operand0=0.0"},
-    {"tensor_scalar_reduce.negate_unused",
-     "not reduce_res_negate or not is_none(reduce_res)",
-     "nki/api/nki/isa/__init__.py:2598",
-     [](const Call& c) {
-       return !c[tsr::kReduceResNegate].boolean() ||
-              !c[tsr::kReduceRes].is_none();
-     },
-     "reduce_res_negate",
-     "reduce_res_negate changes what is written to reduce_res, which is None",
-     "pass it where reduce_res is passed", Layer::kLint, Evidence::kInferred},
 };
 
 bool LiftTensorScalarReduce(const Expansion& e, Call& c) {
