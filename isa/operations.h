@@ -72,9 +72,9 @@ enum class ParameterKind : uint8_t {
   kRegisterOp,
   kPartitionOp,
   kDmaEngine,
-  kMask,    // 32 lanes
-  kInts,    // up to kMaxInts whole numbers
-  kScales,  // numbers; all are 1, or the first that is not
+  kMask,           // 32 lanes
+  kInts,           // up to kMaxInts whole numbers
+  kScales,         // numbers; all are 1, or the first that is not
   kAluOpOrBypass,  // AluOp::kNone is bypass
 };
 
@@ -108,9 +108,9 @@ struct ParameterSpec {
   bool required = true;
   // As the signature prints it. "None" where it is required: None is a value.
   std::string_view default_text = "";
-  Role role = Role::kIn;               // tiles
-  SpaceSet spaces = 0;                 // tiles
-  DtypeSet dtypes = 0;                 // tiles
+  Role role = Role::kIn;  // tiles
+  SpaceSet spaces = 0;    // tiles
+  DtypeSet dtypes = 0;    // tiles
   std::string_view doc = "";
   // A list of tiles is as many parameters in a row; those after the first have
   // a name like "srcs[1]" and are not in signatures.

@@ -428,8 +428,13 @@ def test_idle_leaves_the_accumulators_unknown():
     assert unset("trn3", tsr(), exponential(),
                  exponential(reduce_cmd="reset_reduce", **res)) is None
     assert unset("trn3", tsr((64, 8)), exponential(),
-                 exponential((64, 8), reduce_cmd="reduce")).message.count(
-                     "lane 0")
+                 exponential((64, 8), reduce_cmd="reduce"))
+
+
+def test_idle_is_of_every_lane():
+    fault = unset("trn3", tsr((64, 8)), exponential(), tsr(),
+                  tsr((64, 8), reduce_cmd="reduce"))
+    assert "lane 4" in fault.message
 
 
 def test_a_scan_leaves_the_accumulators_alone():
