@@ -146,6 +146,9 @@ std::string EnumText(ParameterKind kind, int64_t value) {
   switch (kind) {
     case ParameterKind::kAluOp:
       return std::string(Name(static_cast<AluOp>(value)));
+    case ParameterKind::kAluOpOrBypass:
+      return value == 0 ? "bypass"
+                        : std::string(Name(static_cast<AluOp>(value)));
     case ParameterKind::kActFunction:
       return std::string(Name(static_cast<ActFunction>(value)));
     case ParameterKind::kReduceCmd:
@@ -375,7 +378,7 @@ bool CheckParameterKinds(const Call& call, std::vector<Diagnostic>& findings) {
     const ParameterSpec& spec = call.operation->parameters[i];
     const Value& v = call[i];
     if (v.is_none()) {
-      if (spec.required) {
+      if (spec.required && spec.default_text != "None") {
         Report(kParameterRules[0], call, spec.name, "", findings);
       }
       continue;

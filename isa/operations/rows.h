@@ -51,6 +51,10 @@ void EmitOne(const Call& call, Emitter& emitter, Opcode opcode,
 
 // The argument that an operand slot holds.
 Value ValueOf(const Operand& operand);
+// Fills the call by names from the first instruction: its operands and
+// attributes are the parameters of the same name, the others become None.
+// Returns whether each operand and attribute has a parameter.
+bool LiftFirst(const Expansion& e, Call& call);
 
 // `op` of an ALU parameter, kNone where it is None.
 inline AluOp Alu(const Value& v) {
