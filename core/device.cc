@@ -111,6 +111,8 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->stationary_columns = 0;
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
+    state->vector_accumulators.fill(0);
+    state->vector_accumulators_known.fill(false);
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();

@@ -96,6 +96,10 @@ struct CoreState {
   std::array<float, kPartitions> scalar_accumulators{};
   // Lanes that were reset in this run; the others hold what is left over.
   std::array<bool, kPartitions> scalar_accumulators_set{};
+  // Vector engine: the same, and whether each lane's value is known
+  // (core/engines/vector_accumulators.h).
+  std::array<float, kPartitions> vector_accumulators{};
+  std::array<bool, kPartitions> vector_accumulators_known{};
   // Row buffers; each at least the longest free size (65536 elements).
   std::array<std::vector<float>, 4> rows;
   std::vector<uint32_t> bits[3];

@@ -22,6 +22,14 @@ constexpr CatalogEntry kEntries[] = {
      "idle by default",
      "Pass reduce_cmd=\"reset_reduce\" to sum this instruction's values.",
      Severity::kError, true},
+    {"vector.accumulator_unset", kUninitialized,
+     "An instruction adds to, or reads, accumulators of the vector engine whose "
+     "values are not known: nothing has reset them in this run, or an "
+     "instruction with reduce_cmd=idle, which may modify them, ran since.",
+     "exponential(reduce_res=r) without reduce_cmd, which is idle by default",
+     "Pass reduce_cmd=\"reset_reduce\" to start with this instruction's "
+     "values.",
+     Severity::kError, true},
     {"output.unwritten", kUninitialized,
      "The run ended, and part of an output was never written.",
      "an output of 512 columns of which 500 were stored",
