@@ -113,6 +113,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->scalar_accumulators_set.fill(false);
     state->vector_accumulators.fill(0);
     state->vector_accumulators_known.fill(false);
+    state->match_lanes = 0;
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();

@@ -100,6 +100,10 @@ struct CoreState {
   // (core/engines/vector_accumulators.h).
   std::array<float, kPartitions> vector_accumulators{};
   std::array<bool, kPartitions> vector_accumulators_known{};
+  // Vector engine: the eight values that a search looks for, one row a lane,
+  // and how many lanes are loaded in this run.
+  std::array<std::array<float, 8>, kPartitions> match_values{};
+  int64_t match_lanes = 0;
   // Row buffers; each at least the longest free size (65536 elements).
   std::array<std::vector<float>, 4> rows;
   std::vector<uint32_t> bits[3];

@@ -22,7 +22,7 @@ size_t CountedSlot(Opcode opcode) {
     case Opcode::kPsumReset:
       return 0;
     default:
-      return 1;
+      return Info(opcode).operands.size() > 1 ? 1 : 0;
   }
 }
 
