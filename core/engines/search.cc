@@ -77,6 +77,7 @@ Eight LargestEight(const float* row, int64_t n) {
     }
     const int64_t end = std::min(n, i + kChunk);
     for (; i < end; ++i) {
+      if (filled == kValues && !(row[i] > top[kValues - 1])) continue;
       if (!std::isnan(row[i])) Insert(top, filled, row[i]);
     }
   }

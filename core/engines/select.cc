@@ -23,23 +23,24 @@ namespace {
 
 // ---- TensorCopyPredicated ----
 
-// take[i] = 1 where the element is copied, else 0.
+// take[i] = 1 where the element is copied, else 0. In fp32 an integer is 0 only
+// if it is.
 void Decide(const RowReader& predicate, int64_t partition, bool reverse,
-            uint32_t* take) {
-  predicate.ReadBits(partition, take);
+            float* buffer, uint32_t* take) {
+  const float* const row = predicate.Read(partition, buffer);
   const uint32_t flip = reverse ? 1 : 0;
   for (int64_t i = 0; i < predicate.size(); ++i) {
-    take[i] = (take[i] != 0 ? 1u : 0u) ^ flip;
+    take[i] = (row[i] != 0 ? 1u : 0u) ^ flip;
   }
 }
 
 template <typename Word>
-void StoreTaken(const uint32_t* take, const uint32_t* bits, int64_t n,
-                std::byte* dst, ptrdiff_t step) {
+inline void StoreTaken(Word word, const uint32_t* take, const uint32_t* bits,
+                       int64_t n, std::byte* dst, ptrdiff_t step) {
   for (int64_t i = 0; i < n; ++i) {
-    Word word;
     std::memcpy(&word, dst + i * step, sizeof(Word));
-    if (take[i] != 0) word = static_cast<Word>(bits[i]);
+    const uint32_t mask = 0u - take[i];  // without branches
+    word = static_cast<Word>((word & ~mask) | (bits[i] & mask));
     std::memcpy(dst + i * step, &word, sizeof(Word));
   }
 }
@@ -50,8 +51,14 @@ void StoreTakenRow(const Tile& dst, const Layout& layout, int64_t partition,
   ForEachRun(layout, 0, dst.free_size,
              [&](ptrdiff_t offset, int64_t first, int64_t n) {
                const auto store = [&](auto word) {
-                 StoreTaken<decltype(word)>(take + first, bits + first, n,
-                                            row + offset, layout.step());
+                 constexpr ptrdiff_t kSize = sizeof(word);
+                 std::byte* const to = row + offset;
+                 if (layout.step() == kSize) {  // which vectorizes
+                   StoreTaken(word, take + first, bits + first, n, to, kSize);
+                 } else {
+                   StoreTaken(word, take + first, bits + first, n, to,
+                              layout.step());
+                 }
                };
                switch (SizeOf(dst.dtype)) {
                  case 1:
@@ -70,7 +77,7 @@ class TakenMarks {
   TakenMarks(const Tile& dst, const CoreState& state)
       : dst_(dst),
         fresh_(state.check_memory && !CheckWritten(dst, "dst").ok()),
-        psum_(dst.psum_state != nullptr) {}
+        psum_((PsumWriters(dst) & ~kOthersAlone) != 0) {}
 
   void Row(int64_t partition, const uint32_t* take) {
     if (!fresh_ && !psum_) return;
@@ -85,9 +92,11 @@ class TakenMarks {
   }
 
  private:
+  static constexpr unsigned kOthersAlone =
+      1u << static_cast<unsigned>(PsumWriter::kOther);
   const Tile& dst_;
   const bool fresh_;  // something is not written yet
-  const bool psum_;
+  const bool psum_;   // something was not written by another instruction last
 };
 
 // ---- RangeSelect, SelectReduce ----
@@ -143,6 +152,7 @@ absl::Status ExecuteTensorCopyPredicated(const ExecuteArgs& args,
   const Layout layout = RowLayout(dst);
   uint32_t* const take = BitsBuffer(state, 0, dst.free_size);
   uint32_t* const bits = BitsBuffer(state, 1, dst.free_size);
+  float* const buffer = RowBuffer(state, 0, dst.free_size);
   if (!from_tile) {
     std::fill_n(bits, dst.free_size,
                 BitsOfNumber(src.immediate, dst.dtype, state.numerics));
@@ -151,7 +161,7 @@ absl::Status ExecuteTensorCopyPredicated(const ExecuteArgs& args,
   bool warn_nan =
       !from_tile && IsInteger(dst.dtype) && std::isnan(src.immediate);
   for (uint32_t p = 0; p < dst.partitions; ++p) {
-    Decide(predicate, p, reverse, take);
+    Decide(predicate, p, reverse, buffer, take);
     if (from_tile) reader.ReadBits(p, bits);
     StoreTakenRow(dst, layout, p, take, bits);
     marks.Row(p, take);
@@ -225,9 +235,10 @@ absl::Status ExecuteSelectReduce(const ExecuteArgs& args, CoreState& state) {
   writer.Reads(predicate);
   writer.Reads(on_false);
   uint32_t* const take = BitsBuffer(state, 0, n);
+  float* const decisions = RowBuffer(state, 0, n);
   ForEachSelectedRow(data.partitions, n, Accumulates(cmd), state,
                      [&](int64_t p, float* buffer) -> const float* {
-                       Decide(decider, p, reverse, take);
+                       Decide(decider, p, reverse, decisions, take);
                        const float other = on_false.At(p);
                        const float* const x = reader.Read(p, buffer);
                        float* const y = writer.Place(p, buffer);

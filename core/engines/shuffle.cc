@@ -5,6 +5,7 @@
 // src that no lane selects is not looked at: kernels broadcast one partition
 // of a view whose others hold nothing.
 #include <cstdint>
+#include <cstring>
 
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
@@ -51,6 +52,8 @@ absl::Status ExecuteStreamShuffle(const ExecuteArgs& args, CoreState& state) {
   RowWriter writer(dst, "dst", state);
   const int64_t n = src.free_size;
   const bool at_once = MayOverlap(dst, src);
+  const bool arrays =
+      !at_once && reader.IsArrayOf(src.dtype) && writer.IsArrayOf(src.dtype);
   uint32_t* const rows = BitsBuffer(state, 0, at_once ? dst.partitions * n : n);
   const auto row = [&](int64_t p) { return rows + (at_once ? p * n : 0); };
   if (at_once) {
@@ -62,8 +65,13 @@ absl::Status ExecuteStreamShuffle(const ExecuteArgs& args, CoreState& state) {
   for (uint32_t p = 0; p < dst.partitions; ++p) {
     const int64_t from = SourceOf(args, p);
     if (from < 0) continue;
-    if (!at_once) reader.ReadBits(from, row(p));
-    writer.WriteBits(p, row(p));
+    if (arrays) {
+      std::memcpy(writer.base(p), reader.base(from),
+                  static_cast<size_t>(n) * SizeOf(src.dtype));
+    } else {
+      if (!at_once) reader.ReadBits(from, row(p));
+      writer.WriteBits(p, row(p));
+    }
     if (state.check_memory) MarkWritten(dst, p * n, n);
     MarkPsum(dst, PsumWriter::kOther, p * n, n);
   }
