@@ -107,13 +107,13 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->check_memory = options.checks != Checks::kOff;
     state->allow = options.allow;
     state->stationary_dtype = Dtype::kInvalid;
+    state->match_lanes = 0;
     state->stationary_rows = 0;
     state->stationary_columns = 0;
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
     state->vector_accumulators.fill(0);
     state->vector_accumulators_known.fill(false);
-    state->match_lanes = 0;
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();

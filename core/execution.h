@@ -92,6 +92,10 @@ struct CoreState {
   bool stationary_transpose = false;
   // The tile of the array it is in: start row, start column, rows, columns.
   std::array<int64_t, 4> stationary_position{};
+  // Vector engine: the eight values that a search looks for, one row a lane,
+  // and how many lanes are loaded in this run.
+  std::array<std::array<float, 8>, kPartitions> match_values{};
+  int64_t match_lanes = 0;
   // Scalar engine: one running sum per lane.
   std::array<float, kPartitions> scalar_accumulators{};
   // Lanes that were reset in this run; the others hold what is left over.
@@ -100,10 +104,6 @@ struct CoreState {
   // (core/engines/vector_accumulators.h).
   std::array<float, kPartitions> vector_accumulators{};
   std::array<bool, kPartitions> vector_accumulators_known{};
-  // Vector engine: the eight values that a search looks for, one row a lane,
-  // and how many lanes are loaded in this run.
-  std::array<std::array<float, 8>, kPartitions> match_values{};
-  int64_t match_lanes = 0;
   // Row buffers; each at least the longest free size (65536 elements).
   std::array<std::vector<float>, 4> rows;
   std::vector<uint32_t> bits[3];

@@ -30,10 +30,8 @@ absl::Status CheckVectorAccumulators(int64_t first_lane, int64_t lanes,
   return Admit(state, ToStatus(std::move(d)));
 }
 
-void ForgetVectorAccumulators(int64_t first_lane, int64_t lanes,
-                              CoreState& state) {
-  std::fill_n(state.vector_accumulators_known.begin() + first_lane, lanes,
-              false);
+void ForgetVectorAccumulators(CoreState& state) {
+  state.vector_accumulators_known.fill(false);
 }
 
 absl::Status PrepareVectorAccumulators(ReduceCmd cmd, AluOp reduce_op,
@@ -43,7 +41,7 @@ absl::Status PrepareVectorAccumulators(ReduceCmd cmd, AluOp reduce_op,
   float* const values = state.vector_accumulators.data() + first_lane;
   switch (cmd) {
     case ReduceCmd::kIdle:
-      ForgetVectorAccumulators(first_lane, lanes, state);
+      ForgetVectorAccumulators(state);
       return absl::OkStatus();
     case ReduceCmd::kReduce:
       return CheckVectorAccumulators(first_lane, lanes,

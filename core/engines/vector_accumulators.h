@@ -34,10 +34,10 @@ absl::Status PrepareVectorAccumulators(ReduceCmd cmd, AluOp reduce_op,
                                        int64_t first_lane, int64_t lanes,
                                        CoreState& state);
 
-// What an instruction with reduce_cmd=idle does: "the accumulator state may
-// still be modified" (nki/api/nki/isa/__init__.py:2357).
-void ForgetVectorAccumulators(int64_t first_lane, int64_t lanes,
-                              CoreState& state);
+// What an instruction with reduce_cmd=idle does: it may modify the
+// accumulators (nki/api/nki/isa/__init__.py:2357), all of them as far as the
+// documents say.
+void ForgetVectorAccumulators(CoreState& state);
 
 // `uninitialized` (vector.accumulator_unset) if a lane was never reset in this
 // run, or has been forgotten since. `use` begins the message: "reduce_res
