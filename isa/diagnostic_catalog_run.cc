@@ -24,8 +24,7 @@ constexpr CatalogEntry kEntries[] = {
      Severity::kError, true},
     {"vector.accumulator_unset", kUninitialized,
      "An instruction adds to, or reads, accumulators of the vector engine "
-     "whose "
-     "values are not known: nothing has reset them in this run, or an "
+     "whose values are not known: nothing has reset them in this run, or an "
      "instruction with reduce_cmd=idle, which may modify them, ran since.",
      "exponential(reduce_res=r) without reduce_cmd, which is idle by default",
      "Pass reduce_cmd=\"reset_reduce\" to start with this instruction's "
