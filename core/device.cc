@@ -109,6 +109,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     for (auto& tile : state->loaded) {
       if (tile != nullptr) tile->rows = 0;
     }
+    state->match_lanes = 0;
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
     state->vector_accumulators.fill(0);

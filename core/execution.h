@@ -103,6 +103,10 @@ struct CoreState {
   // Tensor engine: what is loaded now, by the first 32 x 32 cell that it
   // covers, row by row (core/engines/array.h). Null: never used.
   std::array<std::unique_ptr<LoadedTile>, 16> loaded;
+  // Vector engine: the eight values that a search looks for, one row a lane,
+  // and how many lanes are loaded in this run.
+  std::array<std::array<float, 8>, kPartitions> match_values{};
+  int64_t match_lanes = 0;
   // Scalar engine: one running sum per lane.
   std::array<float, kPartitions> scalar_accumulators{};
   // Lanes that were reset in this run; the others hold what is left over.

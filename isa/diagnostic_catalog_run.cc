@@ -121,6 +121,46 @@ constexpr CatalogEntry kEntries[] = {
      "taken as 0.",
      "activation(op=\"prelu\") of -1.0", "Use relu, or activate2 on trn3.",
      Severity::kWarning, true},
+    {"bn_stats.no_odd_elements", kUnspecified,
+     "bn_stats of one element a partition: there is no element at an odd "
+     "position, and no document says what the mean of none is; it was taken as "
+     "0.",
+     "bn_stats of a (128, 1) tile", "Give it two elements or more.",
+     Severity::kWarning, true},
+    {"bn_aggr.no_count", kUnspecified,
+     "The counts that bn_aggr reads add up to 0, which no document specifies; "
+     "mean and variance are 0 divided by 0.",
+     "bn_aggr of a tile of zeros",
+     "Aggregate the statistics of at least one element.", Severity::kWarning,
+     true},
+    {"max8.nan", kUnspecified,
+     "max8 reads NaN, which no document orders; it was taken as less than "
+     "every number.",
+     "max8 of a row with a NaN", "Replace NaN first.", Severity::kWarning,
+     true},
+    {"match_values.nan", kUnspecified,
+     "A search looks for NaN; no document says what equals it; it was taken to "
+     "equal nothing.",
+     "nc_find_index8 with NaN in vals", "Replace NaN first.",
+     Severity::kWarning, true},
+    {"match_values.nothing_loaded", kUninitialized,
+     "A search runs for partitions whose values to look for were not loaded.",
+     "an explicit program with FindIndex8 alone",
+     "Load the values first; nc_find_index8 and nc_match_replace8 do."},
+    {"nc_find_index8.too_few", kUnspecified,
+     "vals repeats a value more often than data has it. Each takes the next "
+     "occurrence; no document says what is left for the last; it was taken as "
+     "not found, all ones.",
+     "vals with two 8s, data with one",
+     "Look for a value at most as often as it occurs.", Severity::kWarning,
+     true},
+    {"nc_match_replace8.absent", kUnspecified,
+     "dst_idx is asked for, and data does not have one of vals: its index is "
+     "undefined; it was taken as all ones.",
+     "vals with a 5, data without",
+     "Leave out dst_idx, or look only for what "
+     "data has.",
+     Severity::kWarning, true},
     {"cast.nan_to_integer", kUnspecified,
      "NaN is cast to an integer, which no document specifies; it was taken "
      "as 0.",

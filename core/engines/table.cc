@@ -65,7 +65,7 @@ constexpr std::array<Row, kNumOpcodes> kRows = {{
     {Opcode::kLoadMatchValues, Wrap::kMemoryAndNumbers, ExecuteLoadMatchValues},
     {Opcode::kFindIndex8, Wrap::kMemoryAndNumbers, ExecuteFindIndex8},
     {Opcode::kMatchReplace8, Wrap::kMemoryAndNumbers, ExecuteMatchReplace8},
-    {Opcode::kStreamShuffle, Wrap::kMemory, ExecuteStreamShuffle},
+    {Opcode::kStreamShuffle, Wrap::kNone, ExecuteStreamShuffle},
     {Opcode::kPartitionReduce, Wrap::kMemoryAndNumbers, ExecutePartitionReduce},
     {Opcode::kSequenceBounds, Wrap::kMemoryAndNumbers, ExecuteSequenceBounds},
     {Opcode::kLocalGather, Wrap::kNone, ExecuteLocalGather},

@@ -72,6 +72,11 @@ constexpr Expands kExpansions[] = {
     {"nc_matmul_mx", {"LoadStationaryMx", "MultiplyMovingMx", ""}},
     {"nc_transpose", {"LoadStationary", "MultiplyMoving", "VectorTranspose"}},
     {"activation", {"Activate", "ReadAccumulator", ""}},
+    {"range_select", {"ReadVectorAccumulator", "", ""}},
+    {"select_reduce", {"ReadVectorAccumulator", "", ""}},
+    {"nc_stream_shuffle", {"StreamShuffle", "", ""}},
+    {"nc_find_index8", {"LoadMatchValues", "FindIndex8", ""}},
+    {"nc_match_replace8", {"LoadMatchValues", "MatchReplace8", ""}},
 };
 
 bool IsNki(std::string_view name) {

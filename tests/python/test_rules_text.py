@@ -27,6 +27,7 @@ from test_rules_activation import FUNCTIONS
 
 SEED = 20240611
 CALLS = 1000  # of each operation
+LOWEST = -3.4028234663852886e38
 
 NAMES = (
     "dma_copy", "nc_matmul", "nc_transpose", "activation", "tensor_tensor",
@@ -35,6 +36,9 @@ NAMES = (
     "nc_matmul_mx", "quantize_mx",
     "activation_reduce", "activate2", "tensor_scalar_reduce",
     "tensor_scalar_cumulative", "tensor_tensor_scan", "exponential",
+    "tensor_copy_predicated", "range_select", "select_reduce",
+    "nc_stream_shuffle", "bn_stats", "bn_aggr", "max8", "nc_find_index8",
+    "nc_match_replace8",
 )
 OPERATIONS = {o.name: o for o in trnemu.operations() if o.name in NAMES}
 
@@ -49,6 +53,8 @@ WIDER = {
     "nc_matmul_mx.tile_position",
     # isa.json has a second constraint, that no axis is 0
     "tensor_reduce.axis",
+    # and no index below -2^24, where float32 counts no further either
+    "range_select.range",
 }
 
 
@@ -117,6 +123,7 @@ def language(call: dict[str, Any], target: str, engine: str) -> dict[str, Any]:
         "is_tile": lambda x: isinstance(x, Tile),
         "is_imm": lambda x: isinstance(x, (int, float)),
         "is_none": lambda x: x is None, "prod": math.prod,
+        "ceil": math.ceil,
         "type_is_float": lambda x: isinstance(x, float),
         "type_is_seq": lambda x: isinstance(x, (list, tuple)),
         "is_int32_const": lambda x: -(2**31) <= x < 2**31,
@@ -512,6 +519,126 @@ class Draw:
             "cmp_op": self.pick(CMP, (*ARITH, *BITVEC)), **self.affine(),
         }
 
+    def tensor_copy_predicated(self) -> dict[str, Any]:
+        shape = self.shape()
+        dtype = self.random.choice(ANY)
+        src = self.tile(self.near(shape), (dtype,))
+        return {
+            "dst": self.tile(self.near(shape), (dtype,)),
+            "src": src if self.random.random() < 0.8 else self.number(),
+            "predicate": self.tile(
+                shape, ("uint8", "uint16", "uint32"), ("sbuf", "sbuf", "psum")),
+            "reverse_pred": self.odd(),
+        }
+
+    def range_select(self) -> dict[str, Any]:
+        shape = self.shape()
+        floats = (FP, ("sbuf", "psum"))
+        compares = ("equal", "less", "less_equal", "greater", "greater_equal")
+        call = {
+            "dst": self.tile(self.near(shape), *floats),
+            "on_true_tile": self.tile(shape, *floats),
+            "comp_op0": self.pick(compares, (*ARITH, *BITVEC)),
+            "comp_op1": self.pick(compares, (*ARITH, *BITVEC)),
+            "bound0": self.column(shape[0]), "bound1": self.column(shape[0]),
+            "reduce_cmd": self.pick(("idle", "reset", "reduce", "reset_reduce"),
+                                    ("load_reduce",)),
+            "reduce_op": self.pick(("maximum",), ("minimum", "add")),
+            "range_start": self.pick(
+                (0, -3, 1000), (2**24 - 8, 2**24, 2**24 - 6, -(2**24),
+                            -(2**24) - 1)),
+            "on_false_value": self.pick((LOWEST,), (0.0, -LOWEST, -1e300)),
+            "reduce_res": None,
+        }
+        if self.random.random() < 0.4:
+            call["reduce_res"] = self.column(shape[0], FP)
+        return call
+
+    def select_reduce(self) -> dict[str, Any]:
+        shape = self.shape()
+        call = {
+            "dst": self.tile(self.near(shape)),
+            "predicate": self.tile(
+                self.near(shape), ("int8", "uint8", "int16", "uint16")),
+            "on_true": self.tile(
+                shape, [d for d in ANY
+                        if d not in ("tfloat32", "int32", "uint32")]),
+            "on_false": self.scalar(shape[0]), "reduce_res": None,
+            "reduce_cmd": self.pick(("idle", "reset_reduce", "reduce"),
+                                    ("reset", "load_reduce")),
+            "reduce_op": self.pick(("maximum",), ("minimum", "add")),
+            "reverse_pred": self.odd(),
+        }
+        if self.random.random() < 0.4:
+            call["reduce_res"] = self.column(shape[0], FP)
+        return call
+
+    def nc_stream_shuffle(self) -> dict[str, Any]:
+        shape = self.shape()
+        dtype = self.random.choice(ANY)
+        src = self.tile(shape, (dtype,))
+        wide = self.pick((shape[0],), (32, 33, 64, 65, 128, 20))
+        dst = self.tile(self.near((wide, *shape[1:])), (dtype,))
+        lanes = min(32, shape[0])
+        mask = [self.random.choice((255, self.random.randrange(lanes)))
+                for _ in range(32)]
+        if shape[0] % 32:  # of the last quadrant, mostly
+            lanes = self.pick((shape[0] % 32,), (lanes,))
+            mask = [m if m == 255 else m % lanes for m in mask]
+        if self.odd() and shape[0] <= 32:  # more partitions, fewer starts
+            src = dataclasses.replace(src, start=32)
+            dst = dataclasses.replace(
+                dst, shape=(self.pick((33, 65), (96,)), *shape[1:]), start=0)
+        if self.odd():
+            mask[self.random.randrange(32)] = self.random.choice(
+                (32, 31, 254, 256, -1))
+        if self.odd():
+            mask = self.random.choice((mask[:31], [*mask, 0], []))
+        return {"dst": dst, "src": src, "shuffle_mask": mask}
+
+    def bn_stats(self) -> dict[str, Any]:
+        shape = (self.random.choice((1, 4, 128)), *self.pick(
+            ((1,), (512,), (8, 64), (7,)), ((513,), (2, 257), (1024,))))
+        return {"dst": self.tile(self.near(self.pick(
+                    ((shape[0], 6), (shape[0], 2, 3)), ((shape[0], 5),)))),
+                "data": self.tile(shape)}
+
+    def bn_aggr(self) -> dict[str, Any]:
+        shape = (self.random.choice((1, 4, 128)), *self.pick(
+            ((3,), (6,), (4, 3), (2, 2, 3)), ((7,), (5,), (2, 2))))
+        return {"dst": self.tile(self.near((shape[0], 2))),
+                "data": self.tile(shape)}
+
+    def searched(self) -> tuple[int, ...]:
+        return (self.random.choice((1, 4, 128)), *self.pick(
+            ((8,), (2, 64), (4096,)), ((7,), (1,), (16385,), (2, 2, 4))))
+
+    def max8(self) -> dict[str, Any]:
+        shape = self.searched()
+        dst = self.pick(((shape[0], 8),), ((shape[0], 2, 4), (shape[0], 7)))
+        return {"dst": self.tile(self.near(dst)),
+                "src": self.tile(shape, ANY, ("sbuf",))}
+
+    def eight(self, p: int, dtypes: Any) -> Tile:
+        return self.tile(self.near(self.pick(
+            ((p, 8), (p, 2, 4)), ((p, 7), (p, 2, 2, 2)))), dtypes)
+
+    def nc_find_index8(self) -> dict[str, Any]:
+        shape = self.searched()
+        return {"dst": self.eight(shape[0], ("uint16", "uint32")),
+                "data": self.tile(shape, ANY, ("sbuf",)),
+                "vals": self.eight(shape[0], ANY)}
+
+    def nc_match_replace8(self) -> dict[str, Any]:
+        shape = self.searched()
+        call = {"dst": self.tile(self.near(shape), ANY, ("sbuf",)),
+                "data": self.tile(shape, ANY, ("sbuf",)),
+                "vals": self.eight(shape[0], ANY),
+                "imm": self.number(), "dst_idx": None}
+        if self.random.random() < 0.5:
+            call["dst_idx"] = self.eight(shape[0], ("uint32",))
+        return call
+
 
     def activation_reduce(self) -> dict[str, Any]:
         call = self.activation()
@@ -745,6 +872,8 @@ FORESTALLED = {
     # operand.dtype comes first
     "activate2.immediates_dtype", "tensor_scalar_cumulative.integers32",
     "tensor_scalar_cumulative.tfloat32",
+    # operand.start_partition says the same of each tile
+    "nc_stream_shuffle.start_partition_32",
 }
 
 
@@ -832,6 +961,12 @@ EXTRA = {
     "tensor_scalar_cumulative.op0_generation", "tensor_tensor_scan.generation",
     # lint: arguments that mean nothing here
     "activate2.relu_param_unused", "tensor_scalar_cumulative.imm1_unused",
+    # isa.json: "allowed reduce_cmd subset unstated"; there is no value to load
+    "range_select.reduce_cmd",
+    # isa.json: nc_stream_shuffle, undefined_behaviour
+    "nc_stream_shuffle.mask_outside_src",
+    # isa.json has it, of level undefined
+    "range_select.range",
 }
 
 # isa.json constraints without a rule of the same text, and what holds instead.
@@ -862,6 +997,21 @@ ELSEWHERE = {
     "buf(src) == 'sbuf' and buf(dst) == 'sbuf' and (buf(dst_scale) == 'sbuf')",
     "dt(src) in F16S", "dt(dst) in ('float8_e5m2_x4', 'float8_e4m3fn_x4')",
     "dt(dst_scale) in MXSCALE",
+    # perf_mode=double_row is unsupported as a whole
+    "not perf_mode == 'double_row' or gen >= 3",
+    "not perf_mode == 'double_row' or (dt(stationary) in FP8 and dt(moving) in "
+    "FP8)",
+    "not perf_mode == 'double_row' or (rank(stationary) >= 3 and rank(moving) "
+    ">= 3 and (shape(stationary)[1] == 2) and (shape(moving)[1] == 2))",
+    "not perf_mode == 'double_row' or (len(tile_size) == 0 or tile_size[1] == "
+    "128)",
+    "not perf_mode == 'double_row' or not is_transpose",
+    # operand.dtype
+    "dt(predicate) in ('uint8', 'uint16', 'uint32')",
+    "dt(on_true_tile) in FP and dt(bound0) == 'float32' and (dt(bound1) == "
+    "'float32')",
+    "dt(predicate) in ('int8', 'uint8', 'int16', 'uint16')",
+    "dt(on_true) not in ('tfloat32', 'int32', 'uint32')",
     # of NKI's API
     "buf(src) in ('hbm', 'sbuf') and buf(dst) in ('hbm', 'sbuf')",
 }
@@ -896,7 +1046,7 @@ def test_every_rule_has_what_a_report_needs():
             assert r.layer in ("device", "backend", "api", "lint")
             assert r.evidence in ("documented", "observed", "inferred",
                                   "assumed")
-            assert r.category in ("illegal", "unsupported")
+            assert r.category in ("illegal", "unsupported", "unspecified")
 
 
 @pytest.mark.parametrize("operation", NAMES)
@@ -910,6 +1060,9 @@ def test_the_operands_are_those_of_isa_json(operation):
         dtypes = {d.replace("bool_", "bool") for d in o["dtypes"] or ANY}
         if isinstance(o["dtypes"], str):  # "as data"
             dtypes = set(table["data"].dtypes)
+        dtypes = {d.replace("bool_", "bool") for d in o["dtypes"]}
+        if isinstance(o["dtypes"], str):  # "same:data"
+            dtypes = set(table[o["dtypes"].removeprefix("same:")].dtypes)
         if (operation, o["name"]) in OTHER_DTYPES:
             dtypes |= OTHER_DTYPES[operation, o["name"]]
         memories = set(o["buffers"])
