@@ -111,6 +111,9 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->stationary_columns = 0;
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
+    state->random = RandomState(options.seed);
+    state->random_reported = 0;
+    state->topk_reported = false;
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();
