@@ -29,7 +29,7 @@ constexpr CatalogEntry kEntries[] = {
      "nonzero_with_count of [-0.0, 1.0]", "Replace NaN and -0.0 before.",
      Severity::kWarning, true},
     {"tensor_partition_reduce.int32", kUnspecified,
-     "32-bit integers, or what their sum can reach, go beyond 2^24: documents "
+     "32-bit integers, or the sum of their magnitudes, reach 2^24: documents "
      "do not say whether they are reduced as integers or in fp32, which was "
      "taken and rounds there.",
      "the maximum of 16777217 over the partitions",

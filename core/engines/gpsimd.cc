@@ -53,14 +53,14 @@ void DivideRow(float divisor, size_t n, float* row) {
   }
 }
 
-// fp32 holds every whole number up to here.
+// fp32 holds every whole number up to here, where 2^24 + 1 ends, too.
 constexpr float kExact = 16777216;
 
 // Of 32-bit integers that leave fp32's exact range, or whose sum may.
 void WarnInexact(const Tile& data, const float* magnitudes, CoreState& state) {
   const float* const end = magnitudes + data.free_size;
   const float* const at =
-      std::find_if(magnitudes, end, [](float sum) { return sum > kExact; });
+      std::find_if(magnitudes, end, [](float sum) { return sum >= kExact; });
   if (at == end) return;
   Diagnostic d;
   d.category = Category::kUnspecified;
@@ -68,7 +68,7 @@ void WarnInexact(const Tile& data, const float* magnitudes, CoreState& state) {
   d.operand = "data";
   d.message = absl::StrCat(
       "data is ", std::string(Name(data.dtype)),
-      " and goes above 2^24 where element ", at - magnitudes,
+      " and reaches 2^24 where element ", at - magnitudes,
       " of its partitions is reduced: no document says whether gpsimd reduces "
       "integers as such or in fp32, which rounds there and was taken");
   d.details = {{"element", absl::StrCat(at - magnitudes)},

@@ -379,8 +379,8 @@ def test_k_is_at_most_n_and_32767(target):
     legal(target, topk(dst=(16, 1)))
     legal(target, topk(dst=(16, 42)))
     refused(target, "topk.k", topk(dst=(16, 43)), "43", "42", operand="val_dst")
-    legal(target, topk(32767, (16, 2048), (16, 32767)))
-    # trn1 has no room for 32768 values and indices
+    if target == "trn3":  # others have no room for so many
+        legal(target, topk(32767, (16, 2048), (16, 32767)))
     refused(target, "topk.k",
             lambda bench: bench.b.topk(
                 val_dst=bench.b.sbuf((16, 32768), "bfloat16"),
