@@ -71,6 +71,9 @@ constexpr Expands kExpansions[] = {
     {"nc_matmul", {"LoadStationary", "MultiplyMoving", ""}},
     {"nc_transpose", {"LoadStationary", "MultiplyMoving", "VectorTranspose"}},
     {"activation", {"Activate", "ReadAccumulator", ""}},
+    {"tensor_partition_reduce", {"PartitionReduce", "", ""}},
+    {"nc_n_gather", {"NGather", "", ""}},
+    {"topk", {"TopK", "", ""}},
 };
 
 bool IsNki(std::string_view name) {
