@@ -340,6 +340,24 @@ def test_rand2_spreads_over_its_range():
     assert abs(out.mean() - 0.5) < 0.005 and abs(out.std() - 12**-0.5) < 0.005
 
 
+def forced(draws: list[int]) -> Any:
+    """The state of four streams of a lane that draw these numbers first: with
+    x to v all 0 a draw is the counter after its step."""
+    words = np.zeros((1, 24), np.uint32)
+    words[0, 5::6] = [(r - 362437) % WORD for r in draws]
+    return words
+
+
+def test_rand2_reaches_both_ends():
+    # float32(2^32 - 1) * 2^-32 is 1; 2^31 is the middle
+    k = Kit("trn3")
+    t = k.empty((1, 4))
+    k.b.rand_set_state(src_seeds=k.load(forced([0, WORD - 1, 2**31, 2**30])),
+                       engine="vector")
+    k.b.rand2(dst=t, min=-1.0, max=3.0)
+    assert k.one(t).tolist() == [[-1, 3, 1, 0]]
+
+
 def test_rand2_takes_columns():
     words = drawn("trn3", (4, 50))
     low = np.array([[0], [1], [-1], [5]], F32)
@@ -394,6 +412,18 @@ def test_dropout_zeroes_where_a_number_is_below_prob(target):
         np.testing.assert_array_equal(out.view(np.uint32),
                                       want.view(np.uint32))
         assert [f.id for f in k.findings] == ["rng.generator"]
+
+
+def test_dropout_keeps_an_element_whose_number_is_prob():
+    # u is the upper 24 bits: 255 is 0, 2^31 - 1 is just below 0.5
+    for prob, draws, kept in ((0.0, [0, 255, 256, 1], [1, 1, 1, 1]),
+                              (0.5, [2**31, 2**31 - 1, 2**31 + 255, 0],
+                               [1, 0, 1, 0])):
+        k = Kit("trn3")
+        x = k.filled((1, 4), 1.0)
+        k.b.rand_set_state(src_seeds=k.load(forced(draws)), engine="vector")
+        k.b.dropout(dst=x, data=x, prob=prob)
+        assert k.one(x).tolist() == [kept]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -484,3 +514,16 @@ def test_seeds_and_states_alone_are_not_reported(target):
     k.b.rand_set_state(src_seeds=state)
     k.b.rand_get_state(dst=out)
     assert (k.one(out, strict=True) == 3).all()
+
+
+@pytest.mark.parametrize(("target", "engine", "words"), STATES)
+def test_a_state_is_reported_once_something_was_drawn(target, engine, words):
+    k = Kit(target)
+    state = k.filled((2, words), 3, "uint32")
+    out, t = k.empty((2, words), "uint32"), k.empty((2, 4), "uint32")
+    k.b.rand_set_state(src_seeds=state, engine=engine)
+    k.b.rng(dst=t[0:1], engine=engine)
+    k.b.rand_get_state(dst=out, engine=engine)
+    k.run(out)
+    assert [(f.id, f.operation) for f in k.findings] == [
+        ("rng.generator", "rng"), ("rng.generator", "rand_get_state")]
