@@ -114,6 +114,9 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->scalar_accumulators_set.fill(false);
     state->vector_accumulators.fill(0);
     state->vector_accumulators_known.fill(false);
+    state->random = RandomState(options.seed);
+    state->random_reported = 0;
+    state->topk_reported = false;
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();

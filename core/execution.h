@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "core/numerics/matmul.h"
 #include "core/numerics/options.h"
+#include "core/numerics/random_numbers.h"
 #include "isa/diagnostic.h"
 #include "isa/hardware.h"
 #include "isa/program.h"
@@ -115,6 +116,12 @@ struct CoreState {
   // (core/engines/vector_accumulators.h).
   std::array<float, kPartitions> vector_accumulators{};
   std::array<bool, kPartitions> vector_accumulators_known{};
+  // Vector and gpsimd engine: their generators, and whether a draw from them,
+  // of each opcode (1 << Opcode), was reported in this run.
+  RandomState random;
+  uint64_t random_reported = 0;
+  // Of TopK, the same.
+  bool topk_reported = false;
   // Row buffers; each at least the longest free size (65536 elements).
   std::array<std::vector<float>, 4> rows;
   std::vector<uint32_t> bits[3];

@@ -77,6 +77,9 @@ constexpr Expands kExpansions[] = {
     {"nc_stream_shuffle", {"StreamShuffle", "", ""}},
     {"nc_find_index8", {"LoadMatchValues", "FindIndex8", ""}},
     {"nc_match_replace8", {"LoadMatchValues", "MatchReplace8", ""}},
+    {"tensor_partition_reduce", {"PartitionReduce", "", ""}},
+    {"nc_n_gather", {"NGather", "", ""}},
+    {"topk", {"TopK", "", ""}},
 };
 
 bool IsNki(std::string_view name) {

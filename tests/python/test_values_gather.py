@@ -1,0 +1,549 @@
+"""tensor_partition_reduce, sequence_bounds, local_gather, nc_n_gather,
+nonzero_with_count, topk: values that documents state, and what of the data is
+refused or reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import trnemu
+from kit import TARGETS, Kit
+from rules_kit import ANY, SIZE
+
+F32 = np.float32
+BF16 = ml_dtypes.bfloat16
+
+
+def faulty(k: Kit, *views: Any, **options: Any) -> trnemu.Fault:
+    with pytest.raises(trnemu.Fault) as info:
+        k.run(*views, **options)
+    return info.value
+
+
+def found(k: Kit) -> list[str]:
+    return [f.id for f in k.findings]
+
+
+# --- tensor_partition_reduce ---
+
+
+def reduced(op: str, a: Any, dtype: str = "float32", target: str = "trn2",
+            **options: Any) -> tuple[Any, Kit]:
+    k = Kit(target)
+    t = k.empty((1, *a.shape[1:]), dtype)
+    k.b.tensor_partition_reduce(dst=t, op=op, data=k.load(a))
+    return k.one(t, **options), k
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_sum_goes_from_the_first_partition_to_the_last(target):
+    # nki/test/test_nki_isa_partition_reduce.py: (128, 32, 4) to (1, 32, 4)
+    a = (np.random.default_rng(1).random((128, 32, 4)) * 100).astype(F32)
+    total = a[0].copy()
+    for row in a[1:]:
+        total += row
+    out, k = reduced("add", a, target=target)
+    np.testing.assert_array_equal(out[0], total)
+    assert k.findings == []
+
+
+def test_ones_behind_2_to_the_24_are_lost_one_by_one():
+    a = np.ones((5, 1), F32)
+    a[0] = 2.0**24
+    assert reduced("add", a)[0] == 2.0**24
+    assert reduced("add", a[::-1])[0] == 2.0**24 + 4
+
+
+def test_the_average_divides_the_sum_by_the_partitions():
+    a = np.array([[1, -2, np.inf, np.nan], [2, 0, 1, 1], [4, 1, 1, 1]], F32)
+    want = np.array([[F32(7) / F32(3), F32(-1) / F32(3), np.inf, np.nan]], F32)
+    out = reduced("average", a)[0]
+    np.testing.assert_array_equal(out.view(np.uint32), want.view(np.uint32))
+
+
+def test_an_average_of_integers_is_rounded_once():
+    # (1 + 2) / 2 = 1.5, (2 + 3) / 2 = 2.5: nearest even
+    a = np.array([[1, 2, -1], [2, 3, -2]], np.int8)
+    assert reduced("average", a, "int8")[0].tolist() == [[2, 2, -2]]
+
+
+def test_the_maximum_passes_over_nan():
+    a = np.array([[1, np.nan, -3], [np.nan, np.nan, -2]], F32)
+    np.testing.assert_array_equal(reduced("maximum", a)[0],
+                                  np.array([[1, np.nan, -2]], F32))
+
+
+def test_bitwise_reductions_see_raw_bits():
+    a = np.array([[0x7F000001, 3], [0x00000002, 1], [0x10, 9]], np.int32)
+    assert reduced("bitwise_or", a, "int32")[0].tolist() == [[0x7F000013, 11]]
+    assert reduced("bitwise_and", a, "int32")[0].tolist() == [[0, 1]]
+    b = np.array([[-1], [-128]], np.int8)
+    assert reduced("bitwise_and", b, "int8")[0].tolist() == [[-128]]
+
+
+def test_dst_may_be_the_first_partition_of_data():
+    k = Kit()
+    x = k.load(np.arange(12, dtype=F32).reshape(4, 3))
+    k.b.tensor_partition_reduce(dst=x[0:1], op="add", data=x)
+    assert k.one(x).tolist() == [[18, 22, 26], [3, 4, 5], [6, 7, 8],
+                                 [9, 10, 11]]
+
+
+@pytest.mark.parametrize("op", ["add", "average", "maximum"])
+def test_large_integers_are_reported(op):
+    small = np.array([[2**23], [1 - 2**23]], np.int32)
+    assert reduced(op, small, "int32")[1].findings == []
+    large = np.array([[2**23, 5], [7, 2**24 + 1]], np.int32)
+    out, k = reduced(op, large, "float32")
+    assert found(k) == ["tensor_partition_reduce.int32"]
+    assert "element 1" in k.findings[0].message
+    with pytest.raises(trnemu.Fault):
+        reduced(op, large, "float32", strict=True)
+
+
+# --- sequence_bounds ---
+
+# nki/test/test_nki_isa_sequence_bounds.py:24
+IDS = [0, 1, 1, 2, 2, 2, 0, 3, 3]
+STARTS = [9, 1, 1, 3, 3, 3, 9, 7, 7]
+ENDS = [-1, 3, 3, 6, 6, 6, -1, 9, 9]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("out", ["float32", "int32"])
+def test_the_documents_example_of_bounds(target, dtype, out):
+    k = Kit(target)
+    t = k.empty((1, 2, 9), out)
+    k.b.sequence_bounds(dst=t, segment_ids=k.load(np.array([IDS], dtype)))
+    result = k.one(t)
+    assert result.dtype == out and result.tolist() == [[STARTS, ENDS]]
+
+
+def test_ids_need_no_order_and_minus_zero_is_padding():
+    k = Kit()
+    t = k.empty((1, 2, 6), "int32")
+    ids = np.array([[5, 5, -0.0, 5, 1, 1]], F32)
+    k.b.sequence_bounds(dst=t, segment_ids=k.load(ids))
+    assert k.one(t).tolist() == [[[0, 0, 6, 3, 4, 4], [2, 2, -1, 4, 6, 6]]]
+
+
+def test_int32_ids_are_compared_exactly():
+    k = Kit()
+    t = k.empty((1, 2, 2), "int32")
+    ids = np.array([[16777216, 16777217]], np.int32)
+    k.b.sequence_bounds(dst=t, segment_ids=k.load(ids))
+    assert k.one(t).tolist() == [[[0, 1], [1, 2]]]
+
+
+@pytest.mark.parametrize("bad", [-1, 1.5, np.nan, np.inf])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_ids_are_whole_and_not_negative(bad, dtype):
+    if dtype == "int32" and bad != -1:
+        return
+    k = Kit()
+    t = k.empty((1, 2, 3), "int32")
+    ids = np.array([[1, bad, 2]], dtype)
+    k.b.sequence_bounds(dst=t, segment_ids=k.load(ids))
+    fault = faulty(k, t)
+    assert (fault.id, fault.category, fault.operand) == (
+        "sequence_bounds.segment_ids", "unspecified", "segment_ids")
+    assert "element 1" in fault.message and str(bad) in fault.message
+
+
+def test_negative_ids_can_be_allowed():
+    k = Kit()
+    t = k.empty((1, 2, 3), "int32")
+    k.b.sequence_bounds(
+        dst=t, segment_ids=k.load(np.array([[-1, -1, 2]], np.int32)))
+    out = k.one(t, allow=["sequence_bounds.segment_ids"])
+    assert out.tolist() == [[[0, 0, 2], [2, 2, 3]]]
+    assert found(k) == ["sequence_bounds.segment_ids"]
+
+
+# --- local_gather ---
+
+
+def local_gather(src: Any, index: Any, run: int, n: int) -> Any:
+    """nki/test/test_nki_isa_local_gather.py, NUMPY_SEMANTICS, with indices of
+    elements."""
+    out = np.empty((len(src), n * run), src.dtype)
+    for g in range(0, len(src), 16):
+        idx = index[g:g + 16].flatten(order="F")[:n].astype(int)
+        for e in range(run):
+            out[g:g + 16, e::run] = src[g:g + 16, idx + e]
+    return out
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_documents_example_of_a_local_gather(target):
+    rng = np.random.default_rng(2)
+    src = (rng.random((128, 512, 4)) * 100).astype(F32)
+    groups = np.tile(rng.integers(0, 512, (16, 4)).astype(np.uint16), (8, 1))
+    k = Kit(target)
+    t = k.empty((128, 4, 16, 4))
+    k.b.local_gather(dst=t, src_buffer=k.load(src), index=k.load(groups * 4),
+                     num_elem_per_idx=4, num_valid_indices=64)
+    want = np.empty((128, 64, 4), F32)
+    for g in range(0, 128, 16):
+        flat = groups[g:g + 16].flatten(order="F")
+        want[g:g + 16] = np.take(src[g:g + 16], flat, axis=1)
+    np.testing.assert_array_equal(k.one(t), want.reshape(128, 4, 16, 4))
+    assert k.findings == []
+
+
+@pytest.mark.parametrize("dtype", ANY)
+@pytest.mark.parametrize(("run", "n"), [(1, 32), (1, 17), (2, 5), (32, 3)])
+def test_a_local_gather_moves_bits(dtype, run, n):
+    rng = np.random.default_rng(3)
+    raw = f"uint{8 * SIZE[dtype]}"
+    src = rng.integers(0, 2**(8 * SIZE[dtype]), (48, 40), dtype=raw)
+    index = rng.integers(0, 41 - run, (48, 2), dtype=np.uint16)
+    k = Kit()
+    x, i, t = k.load(src), k.load(index), k.empty((48, n * run), raw)
+    k.b.local_gather(dst=t.view(dtype), src_buffer=x.view(dtype), index=i,
+                     num_elem_per_idx=run, num_valid_indices=n)
+    np.testing.assert_array_equal(k.one(t), local_gather(src, index, run, n))
+
+
+def test_a_local_gather_of_views_counts_their_elements():
+    rng = np.random.default_rng(4)
+    src = rng.standard_normal((32, 6, 8)).astype(F32)
+    index = rng.integers(0, 12, (32, 4), dtype=np.uint16)
+    k = Kit()
+    x, i, t = k.load(src), k.load(index), k.filled((32, 64), 7.0)
+    k.b.local_gather(dst=t[:, ::2], src_buffer=x[:, ::2, ::-2],
+                     index=i[:, 1::2])
+    want = np.full((32, 64), 7, F32)
+    want[:, ::2] = local_gather(src[:, ::2, ::-2].reshape(32, 12),
+                                index[:, 1::2], 1, 32)
+    np.testing.assert_array_equal(k.one(t), want)
+
+
+@pytest.mark.parametrize(("run", "last"), [(1, 39), (8, 32)])
+def test_an_index_outside_src_buffer_is_reported(run, last):
+    for value in (last, last + 1, 65535):
+        index = np.zeros((32, 2), np.uint16)
+        index[19, 1] = value
+        k = Kit()
+        t = k.empty((32, 32 * run))
+        k.b.local_gather(dst=t, src_buffer=k.filled((32, 40), 1.0),
+                         index=k.load(index), num_elem_per_idx=run)
+        if value == last:
+            assert (k.one(t) == 1).all()
+            continue
+        fault = faulty(k, t)
+        assert (fault.id, fault.category, fault.operand) == (
+            "local_gather.index", "out_of_bounds", "index")
+        for part in (f"index is {value}", "partition 19", "element 1",
+                     f"at most {last}"):
+            assert part in fault.message, fault.message
+
+
+def test_more_elements_per_index_than_there_are_is_reported():
+    k = Kit()
+    t = k.empty((16, 8 * 16))
+    k.b.local_gather(dst=t, src_buffer=k.filled((16, 7), 1.0),
+                     index=k.filled((16, 1), 0, "uint16"), num_elem_per_idx=8)
+    assert faulty(k, t).id == "local_gather.index"
+
+
+def test_indices_that_are_not_valid_are_not_looked_at():
+    index = np.full((16, 2), 60000, np.uint16)
+    index[:, 0], index[0, 1] = 3, 1
+    k = Kit()
+    x = k.load(np.tile(np.arange(5, dtype=F32), (16, 1)))
+    i, t = k.empty((16, 2), "uint16"), k.empty((16, 17))
+    # element [k, 1] of the partitions 1 to 15 stays unwritten
+    k.b.dma_copy(dst=i[:, 0:1], src=k.input(index[:, 0:1]))
+    k.b.dma_copy(dst=i[0:1, 1:2], src=k.input(index[0:1, 1:2]))
+    k.b.local_gather(dst=t, src_buffer=x, index=i, num_valid_indices=17)
+    assert k.one(t).tolist() == [[3] * 16 + [1]] * 16
+
+
+def test_an_unwritten_valid_index_is_reported():
+    k = Kit()
+    i, t = k.empty((16, 2), "uint16"), k.empty((16, 18))
+    k.b.dma_copy(dst=i[:, 0:1], src=k.input(np.zeros((16, 1), np.uint16)))
+    k.b.memset(dst=i[0:1, 1:2], value=0, engine="vector")
+    k.b.local_gather(dst=t, src_buffer=k.filled((16, 4), 1.0), index=i,
+                     num_valid_indices=18)
+    fault = faulty(k, t)
+    assert (fault.id, fault.operand) == ("memory.read_unwritten", "index")
+    assert "partition 1 " in fault.message
+
+
+def gather_with_hole(picks: int, local: bool) -> tuple[Kit, Any]:
+    """Gathers `picks` from a row of which element 2 is not written."""
+    k = Kit()
+    x, t = k.empty((16, 4)), k.empty((16, 16))
+    k.b.memset(dst=x[:, 0:2], value=1.0, engine="vector")
+    k.b.memset(dst=x[:, 3:4], value=2.0, engine="vector")
+    if local:
+        i = k.filled((16, 1), picks, "uint16")
+        k.b.local_gather(dst=t, src_buffer=x, index=i)
+    else:
+        k.b.nc_n_gather(dst=t, data=x,
+                        indices=k.filled((16, 16), picks, "uint32"))
+    return k, t
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_only_what_is_gathered_must_have_been_written(local):
+    for pick in (0, 1, 3):
+        k, t = gather_with_hole(pick, local)
+        assert (k.one(t) == (2 if pick == 3 else 1)).all()
+    k, t = gather_with_hole(2, local)
+    fault = faulty(k, t)
+    assert (fault.id, fault.operand) == (
+        "memory.read_unwritten", "src_buffer" if local else "data")
+    k, t = gather_with_hole(2, local)
+    k.run(t, allow=["memory.read_unwritten"])
+
+
+# --- nc_n_gather ---
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ANY)
+def test_each_partition_gathers_by_its_own_indices(target, dtype):
+    rng = np.random.default_rng(5)
+    raw = f"uint{8 * SIZE[dtype]}"
+    data = rng.integers(0, 2**(8 * SIZE[dtype]), (33, 3, 5), dtype=raw)
+    index = rng.integers(0, 15, (33, 2, 600), dtype=np.uint32)
+    k = Kit(target)
+    x, i, t = k.load(data), k.load(index), k.empty((33, 2, 600), raw)
+    k.b.nc_n_gather(dst=t.view(dtype), data=x.view(dtype), indices=i)
+    want = np.take_along_axis(data.reshape(33, 15), index.reshape(33, 1200)
+                              .astype(int), 1)
+    np.testing.assert_array_equal(k.one(t).reshape(33, 1200), want)
+    assert k.findings == []
+
+
+def test_a_gather_reads_views_in_their_order_and_may_be_in_place():
+    data = np.arange(24, dtype=np.int32).reshape(2, 12)
+    k = Kit()
+    x = k.load(data)
+    i = k.load(np.array([[5, 0, 3], [2, 2, 1]], np.uint32))
+    k.b.nc_n_gather(dst=x[:, 0:6:2], data=x[:, ::-2], indices=i)
+    want = data.copy()
+    want[:, 0:6:2] = np.take_along_axis(
+        data[:, ::-2], np.array([[5, 0, 3], [2, 2, 1]]), 1)
+    np.testing.assert_array_equal(k.one(x), want)
+
+
+@pytest.mark.parametrize("value", [14, 15, 2**32 - 1, 2**31])
+def test_an_index_outside_data_is_reported(value):
+    index = np.zeros((33, 7), np.uint32)
+    index[32, 6] = value
+    k = Kit()
+    t = k.empty((33, 7))
+    k.b.nc_n_gather(dst=t, data=k.filled((33, 3, 5), 1.0),
+                    indices=k.load(index))
+    if value == 14:
+        assert (k.one(t) == 1).all()
+        return
+    fault = faulty(k, t)
+    assert (fault.id, fault.category, fault.operand) == (
+        "nc_n_gather.index", "out_of_bounds", "indices")
+    for part in (f"indices is {value}", "partition 32", "element 6",
+                 "at most 14"):
+        assert part in fault.message, fault.message
+
+
+# --- nonzero_with_count ---
+
+
+@pytest.mark.parametrize("target", ["trn2", "trn3"])
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_the_documents_example_of_nonzero(target, dtype):
+    # nki/api/nki/isa/__init__.py:3250
+    k = Kit(target)
+    src = np.array([[0, 1, 1, 0, 0, 1, 0, 0]], dtype)
+    t = k.empty((1, 9), "int32")
+    k.b.nonzero_with_count(dst=t, src=k.load(src), index_offset=16,
+                           padding_val=-1)
+    assert k.one(t).tolist() == [[17, 18, 21, -1, -1, -1, -1, -1, 3]]
+    assert k.findings == []
+
+
+@pytest.mark.parametrize("p", [1, 16, 17, 33, 128])
+def test_only_the_first_of_16_partitions_is_written(p):
+    rng = np.random.default_rng(p)
+    src = rng.integers(0, 2, (p, 40)).astype(np.int32) * -(2**31)
+    k = Kit()
+    t = k.filled((p, 41), 77, "int32")
+    k.b.nonzero_with_count(dst=t, src=k.load(src), index_offset=5,
+                           padding_val=9)
+    want = np.full((p, 41), 77, np.int32)
+    for row in range(0, p, 16):
+        at = np.flatnonzero(src[row])
+        want[row, :40] = 9
+        want[row, :len(at)] = at + 5
+        want[row, 40] = len(at)
+    np.testing.assert_array_equal(k.one(t), want)
+
+
+def test_other_partitions_are_neither_read_nor_written():
+    k = Kit()
+    x, t = k.empty((32, 4), "int32"), k.empty((32, 5), "int32")
+    row = np.array([[0, 3, 0, -1]], np.int32)
+    for p in (0, 16):
+        k.b.dma_copy(dst=x[p:p + 1], src=k.input(row))
+    k.b.nonzero_with_count(dst=t, src=x)
+    out = k.run(t[0:1], t[16:17])
+    assert [o.tolist() for o in out] == [[[1, 3, -1, -1, 2]]] * 2
+    k = Kit()
+    x, t = k.filled((32, 4), 0, "int32"), k.empty((32, 5), "int32")
+    k.b.nonzero_with_count(dst=t, src=x)
+    assert faulty(k, t).id == "memory.read_unwritten"  # partition 1 of dst
+
+
+def test_an_unwritten_row_is_reported():
+    k = Kit()
+    x, t = k.empty((32, 4), "int32"), k.empty((32, 5), "int32")
+    k.b.memset(dst=x[0:16], value=0, engine="vector")
+    k.b.nonzero_with_count(dst=t, src=x)
+    fault = faulty(k, t[0:1])
+    assert (fault.id, fault.operand) == ("memory.read_unwritten", "src")
+    assert "partition 16" in fault.message
+
+
+def test_offsets_wrap_and_subnormals_are_not_zero():
+    k = Kit()
+    t = k.empty((1, 4), "int32")
+    k.b.nonzero_with_count(dst=t, src=k.load(np.array([[1, 1e-45, 0]], F32)),
+                           index_offset=2**31 - 1, padding_val=-(2**31))
+    assert k.one(t).tolist() == [[2**31 - 1, -(2**31), -(2**31), 2]]
+
+
+@pytest.mark.parametrize(("value", "count"), [(np.nan, 2), (-0.0, 1)])
+def test_nan_and_minus_zero_are_reported(value, count):
+    k = Kit()
+    t = k.empty((1, 4), "int32")
+    src = np.array([[1, 0, value]], F32)
+    k.b.nonzero_with_count(dst=t, src=k.load(src))
+    assert k.one(t)[0, 3] == count
+    assert found(k) == ["nonzero_with_count.special_value"]
+    assert "element 2" in k.findings[0].message
+    assert str(value) in k.findings[0].message.lower()
+
+
+# --- topk ---
+
+
+def topk(a: Any, n: int, k_: int, target: str = "trn2",
+         **options: Any) -> tuple[Any, Any, Kit]:
+    k = Kit(target)
+    values = k.empty((len(a), k_), "bfloat16")
+    indices = k.empty((len(a), k_), "uint32")
+    k.b.topk(val_dst=values, idx_dst=indices, src=k.load(a, "bfloat16"), n=n)
+    out = k.run(values, indices, **options)
+    return out[0], out[1], k
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("n", "k"), [(42, 8), (48, 1), (8, 8), (33, 33)])
+def test_the_largest_of_the_snake_ascend(target, n, k):
+    # nki/api/nki/isa/__init__.py:3355: n = 42, K = 8 of (16, 3)
+    rng = np.random.default_rng(n)
+    snake = rng.permutation(128)[:96].astype(BF16) - BF16(64)
+    a = snake.reshape(2, 3, 16).transpose(0, 2, 1).reshape(32, 3).copy()
+    values, indices, kit = topk(a, n, k, target)
+    for g in range(2):
+        s = snake[48 * g:48 * g + n].astype(F32)
+        want = np.argsort(s)[-k:]
+        for p in range(16 * g, 16 * g + 16):  # all of the group the same
+            np.testing.assert_array_equal(indices[p], want)
+            np.testing.assert_array_equal(values[p].astype(F32), s[want])
+    assert found(kit) == ["topk.layout"]
+
+
+def snake_of(values: list[float]) -> Any:
+    a = np.zeros(16 * -(-len(values) // 16), BF16)
+    a[:len(values)] = np.array(values, F32).astype(BF16)
+    return np.ascontiguousarray(a.reshape(-1, 16).T)
+
+
+def test_of_equal_values_the_earlier_is_the_larger():
+    a = snake_of([3, 1, 3, 2, 3, 0, 0, 0])
+    values, indices, k = topk(a, 8, 2)
+    assert values[0].tolist() == [3, 3] and indices[15].tolist() == [2, 0]
+    assert found(k) == ["topk.layout", "topk.order"]
+    assert "2 and 4" in k.findings[1].message
+    # the zeros, of which none is among the three, do not matter
+    assert found(topk(snake_of([3, 1, 2, 0, 0, 0, 0, 0]), 8, 3)[2]) == [
+        "topk.layout"]
+
+
+def test_zeros_are_equal_whatever_their_sign():
+    a = snake_of([-1, 0.0, -0.0, -2, -0.0, -3, -4, -5])
+    values, indices, _ = topk(a, 8, 3)
+    assert indices[0].tolist() == [4, 2, 1]
+    assert np.signbit(values[0].astype(F32)).tolist() == [True, True, False]
+
+
+def test_nan_is_below_everything_and_reported():
+    a = snake_of([np.nan, -np.inf, 1, 2, np.inf, 3, 4, 5])
+    values, indices, k = topk(a, 8, 8)
+    assert indices[0].tolist() == [0, 1, 2, 3, 5, 6, 7, 4]
+    assert np.isnan(values[0].astype(F32)).tolist() == [True] + 7 * [False]
+    assert found(k) == ["topk.layout", "topk.order"]
+    assert "input 0 of the snake is NaN" in k.findings[1].message
+
+
+def test_what_is_beyond_n_is_not_read():
+    k = Kit()
+    x = k.empty((16, 3), "bfloat16")
+    k.b.memset(dst=x[:, 0:1], value=1.0, engine="vector")
+    k.b.memset(dst=x[0:1, 1:2], value=9.0, engine="vector")
+    values = k.empty((16, 1), "bfloat16")
+    indices = k.empty((16, 1), "uint32")
+    k.b.topk(val_dst=values, idx_dst=indices, src=x, n=17)
+    assert k.one(indices).tolist() == [[16]] * 16
+    k = Kit()
+    x = k.empty((16, 3), "bfloat16")
+    k.b.memset(dst=x[:, 0:1], value=1.0, engine="vector")
+    values = k.empty((16, 1), "bfloat16")
+    indices = k.empty((16, 1), "uint32")
+    k.b.topk(val_dst=values, idx_dst=indices, src=x, n=17)
+    assert faulty(k, values).id == "memory.read_unwritten"
+
+
+def test_topk_is_refused_where_unspecified_results_are():
+    a = snake_of([float(i) for i in range(8)])
+    with pytest.raises(trnemu.Fault) as info:
+        topk(a, 8, 2, strict=True)
+    assert info.value.id == "topk.layout"
+    topk(a, 8, 2, strict=True, allow=["topk.layout"])
+
+
+def test_the_layout_is_reported_once_a_run():
+    k = Kit()
+    x = k.load(snake_of([float(i) for i in range(8)]), "bfloat16")
+    values = k.empty((16, 2), "bfloat16")
+    indices = k.empty((16, 2), "uint32")
+    for _ in range(3):
+        k.b.topk(val_dst=values, idx_dst=indices, src=x, n=8)
+    k.run(values)
+    assert found(k) == ["topk.layout"] and k.findings[0].count == 1
+
+
+def test_the_largest_of_a_full_snake():
+    rng = np.random.default_rng(9)
+    bits = rng.permutation(65536)[:65535].astype(np.uint16)
+    finite = (bits & 0x7F80) != 0x7F80
+    bits = np.where(finite | (bits & 0x7F == 0), bits, 1)
+    flat = np.zeros(65536, np.uint16)
+    flat[:65535] = bits
+    a = np.ascontiguousarray(flat.reshape(-1, 16).T).view(BF16)
+    values, indices, _ = topk(a, 65535, 4096)
+    s = bits.view(BF16).astype(F32)
+    # ascending, and the later of equals first
+    order = np.lexsort((-np.arange(65535), s))[-4096:]
+    np.testing.assert_array_equal(indices[7], order)
+    np.testing.assert_array_equal(values[3].view(np.uint16), bits[order])
