@@ -1,0 +1,638 @@
+"""core_barrier and sendrecv: what two cores give each other, in every order.
+
+Values: each core's dst holds the other's src, bit for bit (isa.json). Orders:
+nothing moves before both cores have come, a barrier holds both, and what can
+never come is a deadlock that says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference as ref
+import trnemu
+from cores_kit import ORDERS, TWO_CORES, Pair
+
+F32 = np.float32
+two_cores = pytest.mark.parametrize("target", TWO_CORES)
+every_order = pytest.mark.parametrize(
+    "order", ORDERS, ids=lambda o: str(o.get("schedule", "timed")))
+
+
+def pattern(core: int, shape: tuple[int, ...] = (128, 64)) -> ref.Array:
+    """A number of its own for each core and place."""
+    return (np.arange(np.prod(shape), dtype=F32) + 1e6 * core).reshape(shape)
+
+
+def deadlock(call: Any, *words: str) -> trnemu.Fault:
+    with pytest.raises(trnemu.Fault) as info:
+        call()
+    assert info.value.category == "deadlock", str(info.value)
+    for word in words:
+        assert word in str(info.value), f"{word!r} not in:\n{info.value}"
+    return info.value
+
+
+# --- sendrecv ---------------------------------------------------------------
+
+
+@two_cores
+@every_order
+@pytest.mark.parametrize("path", ["dma", "gpsimd_dma"])
+def test_row_49_each_core_receives_the_tile_of_the_other(target, order, path):
+    k = Pair(target)
+    for core in (0, 1):
+        src = k.load(core, pattern(core, (128, 256)))
+        dst = k.empty(core, (128, 256))
+        k.swap(core, src, dst, dma_engine=path)
+        k.store(core, dst)
+    out = k.run(**order)
+    assert k.findings == []
+    for core in (0, 1):
+        np.testing.assert_array_equal(out[core], pattern(1 - core, (128, 256)))
+
+
+@two_cores
+@pytest.mark.parametrize(("dtype", "legal"), [
+    ("float32", 256), ("bfloat16", 256), ("int8", 256)])
+def test_row_49_gpsimd_dma_moves_256_elements_and_not_one_more(
+    target, dtype, legal,
+):
+    k = Pair(target)
+    for core in (0, 1):
+        tile = k.empty(core, (4, legal), dtype)
+        k.swap(core, tile, tile, dma_engine="gpsimd_dma")
+        tile = k.empty(core, (4, legal + 1), dtype)
+        with pytest.raises(trnemu.Fault) as info:
+            k.swap(core, tile, tile, dma_engine="gpsimd_dma")
+        assert info.value.id == "sendrecv.gpsimd_size"
+        assert "257" in info.value.message and "256" in info.value.message
+        k.swap(core, tile, tile, pipe_id=1)  # the other path has no limit
+
+
+@every_order
+@pytest.mark.parametrize("starts", [(0, 0), (0, 32), (64, 5), (127, 0)])
+def test_a_tile_is_exchanged_in_place(order, starts):
+    p = 1 if 127 in starts else 33
+    k = Pair()
+    for core, start in enumerate(starts):
+        tile = k.load(core, pattern(core, (p, 40)), address=(start, 0))
+        k.swap(core, tile, tile)
+        k.store(core, tile)
+    out = k.run(**order)
+    assert k.findings == []
+    for core in (0, 1):
+        np.testing.assert_array_equal(out[core], pattern(1 - core, (p, 40)))
+
+
+@two_cores
+@pytest.mark.parametrize("dtype", ref.ANY)
+def test_bits_move_whatever_they_mean(target, dtype):
+    # NaN payloads and every integer, which fp32 does not hold
+    tiles = [ref.samples(dtype, (128, 33), seed) for seed in (1, 2)]
+    k = Pair(target)
+    for core in (0, 1):
+        dst = k.empty(core, (128, 33), dtype)
+        k.swap(core, k.load(core, tiles[core], dtype), dst)
+        k.store(core, dst)
+    out = k.run()
+    for core in (0, 1):
+        assert out[core].tobytes() == tiles[1 - core].tobytes()
+
+
+def test_strided_views_are_exchanged_element_by_element():
+    k = Pair()
+    a, b = pattern(0, (8, 6, 4)), pattern(1, (8, 3, 4))
+    ta, tb = k.load(0, a), k.load(1, b)
+    da, db = k.empty(0, (8, 3, 4)), k.load(1, np.zeros((8, 6, 4), F32))
+    k.swap(0, ta[:, ::2, :], da)
+    k.swap(1, tb, db[:, 1::2, ::-1])
+    k.store(0, da)
+    k.store(1, db)
+    out = k.run()
+    np.testing.assert_array_equal(out[0], b)
+    np.testing.assert_array_equal(out[1][:, 1::2, ::-1], a[:, ::2])
+    assert not out[1][:, ::2].any()
+
+
+@every_order
+def test_the_kth_of_a_pipe_meets_the_kth_and_pipes_do_not_mix(order):
+    # Core 1 takes the pipes in the other order: they do not block each other.
+    k = Pair()
+    got: dict[tuple[int, int, int], trnemu.View] = {}
+    for core, pipes in ((0, (7, -3)), (1, (-3, 7))):
+        for pipe in pipes:
+            for i in range(3):
+                src = k.load(core, pattern(core, (4, 8)) + 100 * pipe + 1000 * i)
+                got[core, pipe, i] = k.empty(core, (4, 8))
+                k.swap(core, src, got[core, pipe, i], pipe)
+    for (core, _, _), tile in got.items():
+        k.store(core, tile)
+    out = k.run(**order)
+    for (core, pipe, i), array in zip(got, out, strict=True):
+        want = pattern(1 - core, (4, 8)) + 100 * pipe + 1000 * i
+        np.testing.assert_array_equal(array, want.astype(F32))
+
+
+@every_order
+def test_the_two_paths_of_a_pipe_do_not_meet(order):
+    k = Pair()
+    got = {}
+    for core, paths in ((0, ("dma", "gpsimd_dma")), (1, ("gpsimd_dma", "dma"))):
+        for path in paths:
+            src = k.load(core, pattern(core, (4, 8)) + len(path))
+            got[core, path] = k.empty(core, (4, 8))
+            k.swap(core, src, got[core, path], dma_engine=path)
+    for (core, _), tile in got.items():
+        k.store(core, tile)
+    for (core, path), array in zip(got, k.run(**order), strict=True):
+        np.testing.assert_array_equal(
+            array, pattern(1 - core, (4, 8)) + len(path))
+
+
+@every_order
+def test_what_comes_before_and_after_on_a_core_stays_so(order):
+    # src is computed, sent, then overwritten; dst is read, then received into,
+    # then used.
+    k = Pair()
+    for core in (0, 1):
+        src, dst = k.load(core, pattern(core)), k.load(core, pattern(5))
+        with k.b.core(core):
+            k.b.tensor_scalar(dst=src, data=src, op0="multiply", operand0=2.0)
+        k.store(core, dst)
+        k.swap(core, src, dst)
+        with k.b.core(core):
+            k.b.memset(dst=src, value=0)
+            k.b.tensor_tensor(dst=dst, data1=dst, data2=src, op="add")
+        k.store(core, dst)
+        k.store(core, src)
+    out = k.run(**order)
+    for core in (0, 1):
+        before, received, overwritten = out[3 * core : 3 * core + 3]
+        np.testing.assert_array_equal(before, pattern(5))
+        np.testing.assert_array_equal(received, 2 * pattern(1 - core))
+        assert not overwritten.any()
+
+
+@every_order
+def test_a_core_that_names_itself_copies(order):
+    # isa.json: own dst = peer[recv_from_rank].src, with both ranks the core's
+    k = Pair()
+    for core, shape in ((0, (128, 16)), (1, (3, 5))):
+        src, dst = k.load(core, pattern(core, shape)), k.empty(core, shape)
+        k.swap(core, src, dst, send_to_rank=core, recv_from_rank=core)
+        k.store(core, dst)
+    out = k.run(**order)
+    np.testing.assert_array_equal(out[0], pattern(0, (128, 16)))
+    np.testing.assert_array_equal(out[1], pattern(1, (3, 5)))
+
+
+@every_order
+def test_an_exchange_back_and_forth_returns_what_was_sent(order):
+    k = Pair()
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        for i in range(6):
+            k.swap(core, tile, tile, pipe_id=i % 2)
+        k.store(core, tile)
+    for core, array in enumerate(k.run(**order)):
+        np.testing.assert_array_equal(array, pattern(core))
+
+
+@pytest.mark.parametrize("orders", [{}, {"schedule": 4, "time": False}])
+def test_waits_and_signals_of_ones_own_order_an_exchange(orders):
+    # 16 queues, each of which signals its part on both cores
+    k = Pair(sync="explicit")
+    for core in (0, 1):
+        with k.b.core(core):
+            s, out = k.b.semaphore(), k.b.output(f"y{core}", (4, 8), "float32")
+            src, dst = (k.b.sbuf((4, 8), "float32") for _ in "sd")
+            k.b.memset(dst=src, value=core + 1, signal=[(s, 1)])
+            k.b.sendrecv(src=src, dst=dst, send_to_rank=1 - core,
+                         recv_from_rank=1 - core, pipe_id=0, wait=[(s, 1)],
+                         signal=[(s, 1)])
+            k.b.dma_copy(dst=out, src=dst, wait=[(s, 17)])
+    r = trnemu.run(k.b.build(), {}, **orders)
+    assert (r.outputs["y0"] == 2).all() and (r.outputs["y1"] == 1).all()
+
+
+def test_an_exchange_starts_at_the_later_trigger():
+    def time(delay: int, late: int) -> float:
+        k = Pair()
+        for core in (0, 1):
+            tile = k.load(core, pattern(core))
+            if core == late:
+                with k.b.core(core):
+                    for _ in range(delay):
+                        k.b.tensor_copy(dst=tile, src=tile, engine="vector")
+            k.swap(core, tile, tile)
+            k.store(core, tile)
+        return trnemu.run(k.b.build(), k.inputs).time_ns
+
+    times = [time(delay, 0) for delay in (0, 10, 20, 40)]
+    steps = np.diff(times)
+    assert (steps > 0).all() and steps[2] == pytest.approx(2 * steps[1], 1e-6)
+    assert time(40, 1) == pytest.approx(times[3], 1e-6)
+
+
+def test_a_waiting_exchange_holds_up_no_other_transfer():
+    # Core 1 comes to the exchange only after it has what core 0 stores later.
+    k = Pair()
+    shared = k.b.scratch("shared", (4, 8), "float32")
+    tile = k.load(0, pattern(0, (4, 8)))
+    k.swap(0, tile, tile)
+    with k.b.core(0):
+        other = k.b.sbuf((4, 8), "float32")
+        k.b.memset(dst=other, value=3)
+        k.b.dma_copy(dst=shared, src=other)
+    k.barrier(0, shared)
+    k.barrier(1, shared)
+    with k.b.core(1):
+        got = k.b.sbuf((4, 8), "float32")
+        k.b.dma_copy(dst=got, src=shared)
+    k.swap(1, got, got)
+    k.store(0, tile)
+    p = k.b.build()
+    for order in ORDERS:
+        assert (trnemu.run(p, k.inputs, **order).outputs["out0"] == 3).all()
+
+
+def test_an_exchange_without_values_takes_the_same_time():
+    k = Pair()
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile, tile)
+        k.store(core, tile)
+    p = k.b.build()
+    with_values = trnemu.run(p, k.inputs)
+    without = trnemu.run(p, k.inputs, values=False)
+    assert without.time_ns == with_values.time_ns and not without.outputs
+
+
+def test_an_unwritten_src_is_reported_with_the_core_that_sends_it():
+    k = Pair()
+    k.swap(0, k.load(0, pattern(0)), k.empty(0, (128, 64)))
+    k.swap(1, k.empty(1, (128, 64)), k.empty(1, (128, 64)))
+    for order in ORDERS[:5]:
+        with pytest.raises(trnemu.Fault) as info:
+            k.run(**order)
+        fault = info.value
+        assert fault.id == "memory.read_unwritten", str(fault)
+        assert (fault.operation, fault.operand) == ("sendrecv", "src")
+        assert fault.core == 1
+
+
+def test_src_and_dst_that_overlap_halfway_are_reported():
+    k = Pair()
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile[:64], tile[1:65])
+    k.run()
+    assert [(f.id, f.severity, f.category, f.count) for f in k.findings] == [
+        ("sendrecv.overlap", "warning", "unspecified", 1)] * 2
+
+
+@pytest.mark.parametrize("order", ORDERS[:4])
+@pytest.mark.parametrize(("shape", "dtype", "says"), [
+    ((4, 9), "float32", "4 partitions of 9 float32"),
+    ((5, 8), "float32", "5 partitions of 8 float32"),
+    ((4, 8), "int32", "4 partitions of 8 int32")])
+def test_tiles_that_differ_do_not_meet(order, shape, dtype, says):
+    k = Pair()
+    k.swap(0, k.load(0, pattern(0, (4, 8))), k.empty(0, (4, 8)), 3)
+    k.swap(1, k.load(1, np.zeros(shape, dtype)), k.empty(1, shape, dtype), 3)
+    with pytest.raises(trnemu.Fault) as info:
+        k.run(**order)
+    fault = info.value
+    assert (fault.id, fault.category) == ("sendrecv.mismatch", "illegal")
+    for word in ("pipe_id 3", "core 0 has 4 partitions of 8 float32",
+                 f"core 1 has {says}", "of core 0", "of core 1"):
+        assert word in str(fault), str(fault)
+
+
+@pytest.mark.parametrize("order", ORDERS[:4])
+@pytest.mark.parametrize("ranks", [(1, 1), (0, 1), (1, 0)])
+def test_ranks_that_do_not_name_each_other_are_a_deadlock(order, ranks):
+    k = Pair()
+    tiles = [k.load(core, pattern(core)) for core in (0, 1)]
+    k.swap(0, tiles[0], tiles[0])
+    k.swap(1, tiles[1], tiles[1], send_to_rank=ranks[0], recv_from_rank=ranks[1])
+    fault = deadlock(lambda: k.run(**order), "pipe_id 0",
+                     "core 0 sends to 1 and receives from 1",
+                     f"core 1 sends to {ranks[0]} and receives from {ranks[1]}")
+    assert fault.id == "sendrecv.pairing"
+
+
+@two_cores
+@pytest.mark.parametrize("order", ORDERS[:4])
+@pytest.mark.parametrize("used", [False, True])
+@pytest.mark.parametrize("values", [False, True])
+def test_row_49_a_sendrecv_that_nobody_meets_is_a_deadlock(
+    target, order, used, values,
+):
+    if not values and order:
+        pytest.skip("values=False is for time alone")
+    k = Pair(target)
+    tile = k.load(1, pattern(1))
+    k.swap(1, tile, tile, 9)
+    if used:
+        k.store(1, tile)
+    fault = deadlock(lambda: k.run(values=values, **order), "sendrecv",
+                     "pipe_id 9", "rank 1 waits for rank 0",
+                     "core 0 has no sendrecv of pipe_id 9 left")
+    assert (fault.operation, fault.core) == ("sendrecv", 1)
+    assert "cores_kit.py" in fault.source
+    if used:
+        assert "signals it once the other core has come" in str(fault)
+
+
+def test_exchanges_of_two_pipes_do_not_meet():
+    k = Pair()
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile, tile, core + 1)
+    deadlock(k.run, "pipe_id 1", "pipe_id 2", "rank 0 waits for rank 1",
+             "rank 1 waits for rank 0", "core 1 has no sendrecv of pipe_id 1")
+
+
+def test_exchanges_of_two_paths_do_not_meet():
+    k = Pair()
+    for core, path in ((0, "dma"), (1, "gpsimd_dma")):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile, tile, dma_engine=path)
+    deadlock(k.run, "core 0 has no sendrecv of pipe_id 0 over gpsimd_dma left",
+             "core 1 has no sendrecv of pipe_id 0 left")
+
+
+def test_a_deadlock_says_which_exchange_was_not_come_to():
+    # Each core's second exchange needs what the first brings: crossed.
+    k = Pair()
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        for pipe in (core, 1 - core):
+            k.swap(core, tile, tile, pipe)
+    deadlock(k.run, "core 1 has not come to its own, instruction 2 on the sync",
+             "core 0 has not come to its own, instruction 2 on the sync")
+
+
+# --- core_barrier -----------------------------------------------------------
+
+
+def halves(target: str, barrier: bool = True, **options: Any) -> Pair:
+    """The documentation's example: each core writes half of a shared tensor,
+    and both read all of it after a barrier."""
+    k = Pair(target)
+    shared = k.b.scratch("shared", (128, 64), "float32")
+    for core in (0, 1):
+        own = k.load(core, pattern(core, (64, 64)))
+        with k.b.core(core):
+            k.b.dma_copy(dst=shared[64 * core : 64 * core + 64], src=own)
+        if barrier:
+            k.barrier(core, shared, **options)
+        with k.b.core(core):
+            both = k.b.sbuf((128, 64), "float32")
+            k.b.dma_copy(dst=both, src=shared)
+        k.store(core, both)
+    return k
+
+
+@two_cores
+@every_order
+def test_after_a_barrier_both_cores_see_what_both_wrote(target, order):
+    want = np.concatenate([pattern(0, (64, 64)), pattern(1, (64, 64))])
+    for array in halves(target).run(**order):
+        np.testing.assert_array_equal(array, want)
+
+
+@pytest.mark.parametrize("engine", ["gpsimd", "vector", "scalar", "tensor",
+                                    "sync", "unknown"])
+def test_every_engine_can_wait(engine):
+    k = halves("trn2", engine=engine)
+    text = k.b.build().to_text()
+    assert text.count(f"  {engine.replace('unknown', 'gpsimd')} #") >= 4
+    for order in ORDERS[:5]:
+        assert trnemu.run(k.b.build(), k.inputs, **order).outputs
+
+
+def test_without_a_barrier_some_order_reads_too_early():
+    faults = set()
+    for order in ORDERS:
+        try:
+            halves("trn2", barrier=False).run(**order)
+        except trnemu.Fault as fault:
+            faults.add(fault.id)
+    assert faults == {"memory.read_unwritten"}
+
+
+@every_order
+def test_later_writes_wait_for_earlier_reads_of_the_other_core(order):
+    # Rounds of: write own half, barrier, read the other's, barrier. Engines
+    # change from one barrier to the next, and differ between the cores.
+    engines = ("gpsimd", "vector", "vector", "scalar", "sync", "gpsimd")
+    k = Pair()
+    shared = k.b.scratch("shared", (2, 4, 16), "float32")
+    for core in (0, 1):
+        with k.b.core(core):
+            own = k.b.sbuf((4, 16), "float32")
+        for i in range(3):
+            with k.b.core(core):
+                k.b.memset(dst=own, value=10 * i + core, engine="vector")
+                k.b.dma_copy(dst=shared[core], src=own)
+            k.barrier(core, shared, engine=engines[(2 * i + core) % 6])
+            with k.b.core(core):
+                got = k.b.sbuf((4, 16), "float32")
+                k.b.dma_copy(dst=got, src=shared[1 - core])
+            k.store(core, got)
+            k.barrier(core, shared, engine=engines[(2 * i + 1 + core) % 6])
+    out = k.run(**order)
+    for core in (0, 1):
+        for i in range(3):
+            assert (out[3 * core + i] == 10 * i + 1 - core).all()
+
+
+@every_order
+def test_barriers_of_different_data_on_two_engines_keep_their_order(order):
+    # The first barrier is of a, the second of b; core 1 would come to the
+    # second first, since what it writes to a takes long. What core 0 reads of
+    # a must be there nevertheless.
+    k = Pair()
+    a = k.b.scratch("a", (4, 8), "float32")
+    b = k.b.scratch("b", (4, 8), "float32")
+    with k.b.core(1):
+        t = k.b.sbuf((4, 8), "float32")
+        k.b.memset(dst=t, value=1)
+        for _ in range(50):
+            k.b.tensor_copy(dst=t, src=t, engine="vector")
+        k.b.dma_copy(dst=a, src=t)
+    for core in (0, 1):
+        k.barrier(core, a, engine="gpsimd")
+        k.barrier(core, b, engine="scalar")
+    with k.b.core(0):
+        got = k.b.sbuf((4, 8), "float32")
+        k.b.dma_copy(dst=got, src=a)
+    k.store(0, got)
+    assert (k.run(**order)[0] == 1).all()
+
+
+@pytest.mark.parametrize("cores", [(0,), (0, 0)])
+@pytest.mark.parametrize("target", trnemu.targets)
+def test_one_core_alone_waits_for_nobody(target, cores):
+    # On every generation: public kernels pass (0,).
+    b = trnemu.ProgramBuilder(target=target)
+    y = b.output("y", (4, 8), "float32")
+    t = b.sbuf((4, 8), "float32")
+    b.memset(dst=t, value=2)
+    b.dma_copy(dst=y, src=t)
+    b.core_barrier(data=y, cores=cores)
+    p = b.build()
+    assert p.verify() == [] and "barrier." not in p.to_text()
+    for order in ORDERS[:4]:
+        assert (trnemu.run(p, {}, **order).outputs["y"] == 2).all()
+
+
+def test_each_core_of_two_may_pass_a_barrier_alone():
+    k = Pair()
+    shared = k.b.scratch("shared", (4, 8), "float32")
+    k.barrier(1, shared, (1,))
+    k.run()
+
+
+def test_a_barrier_takes_part_of_a_tensor_or_any_dtype_of_hbm():
+    k = Pair()
+    y = k.b.output("y", (8, 8), "int8")
+    for core in (0, 1):
+        with k.b.core(core):
+            t = k.b.sbuf((4, 8), "int8")
+            k.b.memset(dst=t, value=core + 1)
+            k.b.dma_copy(dst=y[4 * core : 4 * core + 4], src=t)
+        k.barrier(core, y[2:6, ::2])
+    out = trnemu.run(k.b.build(), {}).outputs["y"]
+    assert (out[:4] == 1).all() and (out[4:] == 2).all()
+
+
+def test_a_barrier_keeps_the_waits_and_signals_of_its_call():
+    # Of an explicit program: waits on arriving, signals on leaving.
+    k = Pair(sync="explicit")
+    shared = k.b.scratch("shared", (4, 8), "float32")
+    for core in (0, 1):
+        with k.b.core(core):
+            s, t = k.b.semaphore(), k.b.sbuf((4, 8), "float32")
+            y = k.b.output(f"y{core}", (2, 8), "float32")
+            k.b.memset(dst=t, value=core, signal=[(s, 1)])
+            k.b.dma_copy(dst=shared[2 * core : 2 * core + 2], src=t[:2],
+                         wait=[(s, 1)], signal=[(s, 1)])
+            k.b.core_barrier(data=shared, cores=(0, 1), wait=[(s, 17)],
+                             signal=[(s, 1)])
+            other = 2 - 2 * core
+            k.b.dma_copy(dst=t[:2], src=shared[other : other + 2],
+                         wait=[(s, 18)], signal=[(s, 1)])
+            k.b.dma_copy(dst=y, src=t[:2], wait=[(s, 34)])
+    p = k.b.build()
+    for order in ORDERS:
+        out = trnemu.run(p, {}, **order).outputs
+        assert (out["y0"] == 1).all() and (out["y1"] == 0).all()
+
+
+def test_a_core_waits_at_a_barrier_for_the_later_one():
+    def time(delays: tuple[int, int]) -> float:
+        k = Pair()
+        shared = k.b.scratch("shared", (128, 64), "float32")
+        for core, delay in enumerate(delays):
+            with k.b.core(core):
+                t = k.b.sbuf((128, 64), "float32")
+                k.b.memset(dst=t, value=1)
+                for _ in range(delay):
+                    k.b.tensor_copy(dst=t, src=t, engine="vector")
+                k.b.dma_copy(dst=shared[64 * core : 64 * core + 64], src=t[:64])
+            k.barrier(core, shared)
+            with k.b.core(core):
+                k.b.dma_copy(dst=t, src=shared)
+        return trnemu.run(k.b.build(), {}).time_ns
+
+    assert time((0, 0)) < time((40, 0)) == time((0, 40)) == time((40, 40))
+
+
+@two_cores
+@pytest.mark.parametrize("order", ORDERS[:4])
+@pytest.mark.parametrize("core", [0, 1])
+def test_a_barrier_that_one_core_never_reaches_is_a_deadlock(
+    target, order, core,
+):
+    k = Pair(target)
+    shared = k.b.scratch("shared", (4, 8), "float32")
+    with k.b.core(0):
+        t = k.b.sbuf((4, 8), "float32")
+        k.b.memset(dst=t, value=0)
+        k.b.dma_copy(dst=shared, src=t)
+    k.barrier(core, shared)
+    k.store(core, shared)
+    fault = deadlock(
+        lambda: k.run(**order), "core_barrier",
+        f"core {core} is at a core_barrier that core {1 - core} has not reached")
+    assert (fault.operation, fault.core) == ("core_barrier", core)
+    assert "cores_kit.py" in fault.source
+
+
+def test_one_barrier_less_on_a_core_is_a_deadlock():
+    k = Pair()
+    shared = k.b.scratch("shared", (4, 8), "float32")
+    for core, times in ((0, 3), (1, 2)):
+        for _ in range(times):
+            k.barrier(core, shared)
+    deadlock(k.run, "core 0 is at a core_barrier that core 1 has not reached",
+             "nothing that is left signals it")
+
+
+def test_a_barrier_and_an_exchange_that_wait_for_each_other_are_a_deadlock():
+    k = Pair()
+    shared = k.b.scratch("shared", (4, 8), "float32")
+    tiles = [k.load(core, pattern(core, (4, 8))) for core in (0, 1)]
+    k.barrier(0, shared, engine="sync")
+    k.swap(0, tiles[0], tiles[0])
+    k.swap(1, tiles[1], tiles[1])
+    with k.b.core(1):
+        k.b.dma_copy(dst=shared, src=tiles[1])
+    k.barrier(1, shared)
+    deadlock(k.run, "core 0 is at a core_barrier that core 1 has not reached",
+             "rank 1 waits for rank 0",
+             "core 0 has not come to its own, instruction 3 on the sync engine")
+
+
+# --- both, in files ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("through", ["text", "file"])
+def test_a_program_of_both_survives_its_file(tmp_path, through):
+    k = halves("trn3")
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile, tile, 5)
+        k.store(core, tile)
+    p = k.b.build()
+    want = trnemu.run(p, k.inputs)
+    if through == "text":
+        again = trnemu.Program.from_text(p.to_text())
+    else:
+        p.save(tmp_path / "p.trn")
+        again = trnemu.Program.load(tmp_path / "p.trn")
+    assert again.verify() == []
+    got = trnemu.run(again, k.inputs)
+    assert got.time_ns == want.time_ns
+    for name, array in want.outputs.items():
+        np.testing.assert_array_equal(got.outputs[name], array)
+
+
+def test_two_runs_of_a_loaded_program_are_the_same():
+    k = halves("trn2")
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile, tile)
+        k.store(core, tile)
+    loaded = trnemu.Device("trn2", 2).load(k.b.build())
+    first, second = (loaded.run(k.inputs) for _ in range(2))
+    assert first.time_ns == second.time_ns
+    for name, array in first.outputs.items():
+        np.testing.assert_array_equal(second.outputs[name], array)
