@@ -7,6 +7,7 @@ never come is a deadlock that says so.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -662,3 +663,47 @@ def test_two_runs_of_a_loaded_program_are_the_same():
     assert first.time_ns == second.time_ns
     for name, array in first.outputs.items():
         np.testing.assert_array_equal(second.outputs[name], array)
+
+
+def edited(k: Pair, core: int, attribute: str, value: int) -> trnemu.Program:
+    """The program with an attribute of the core's SendRecvs changed."""
+    lines, at = [], -1
+    for line in k.b.build().to_text().splitlines():
+        at += line.startswith("core ")
+        if at == core and "SendRecv" in line:
+            line = re.sub(rf"\b{attribute}=\d+", f"{attribute}={value}", line)
+        lines.append(line)
+    return trnemu.Program.from_text("\n".join(lines) + "\n")
+
+
+def exchanged() -> Pair:
+    k = Pair()
+    for core in (0, 1):
+        tile = k.load(core, pattern(core))
+        k.swap(core, tile, tile, 1)
+        k.swap(core, tile, tile, 2)
+        k.swap(core, tile, tile, 1)
+        k.store(core, tile)
+    return k
+
+
+@every_order
+@pytest.mark.parametrize("core", [0, 1])
+def test_a_file_may_put_all_transfers_of_a_core_into_one_queue_set(core, order):
+    k = exchanged()
+    p = edited(k, core, "queue_set", 3 * core)  # that of its loads
+    assert p.verify() == []
+    out = trnemu.run(p, k.inputs, **order).outputs
+    for c in (0, 1):
+        np.testing.assert_array_equal(out[f"out{c}"], pattern(1 - c))
+
+
+def test_cores_that_split_an_exchange_differently_do_not_meet():
+    k = exchanged()
+    text = k.b.build().to_text()
+    p = trnemu.Program.from_text(re.sub(
+        r"(queue_set 1 core=0 owner=sync queues)=16", r"\1=8", text))
+    with pytest.raises(trnemu.Fault) as info:
+        trnemu.run(p, k.inputs)
+    assert info.value.id == "sendrecv.mismatch"
+    assert "in 8 parts" in info.value.message
