@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 import trnemu
 
+F32 = np.float32
 TWO_CORES = ("trn2", "trn3")  # generations that join two cores
 Array = np.ndarray[Any, Any]
 
@@ -77,3 +79,39 @@ ORDERS: list[dict[str, Any]] = [
     {"schedule": "program", "time": False},
     *({"schedule": seed, "time": False} for seed in range(20)),
 ]
+
+two_cores = pytest.mark.parametrize("target", TWO_CORES)
+every_order = pytest.mark.parametrize(
+    "order", ORDERS, ids=lambda o: str(o.get("schedule", "timed")))
+
+
+def pattern(core: int, shape: tuple[int, ...] = (128, 64)) -> Array:
+    """A number of its own for each core and place."""
+    return (np.arange(np.prod(shape), dtype=F32) + 1e6 * core).reshape(shape)
+
+
+def deadlock(call: Any, *words: str) -> trnemu.Fault:
+    with pytest.raises(trnemu.Fault) as info:
+        call()
+    assert info.value.category == "deadlock", str(info.value)
+    for word in words:
+        assert word in str(info.value), f"{word!r} not in:\n{info.value}"
+    return info.value
+
+
+def halves(target: str, barrier: bool = True, **options: Any) -> Pair:
+    """The documentation's example: each core writes half of a shared tensor,
+    and both read all of it after a barrier."""
+    k = Pair(target)
+    shared = k.b.scratch("shared", (128, 64), "float32")
+    for core in (0, 1):
+        own = k.load(core, pattern(core, (64, 64)))
+        with k.b.core(core):
+            k.b.dma_copy(dst=shared[64 * core : 64 * core + 64], src=own)
+        if barrier:
+            k.barrier(core, shared, **options)
+        with k.b.core(core):
+            both = k.b.sbuf((128, 64), "float32")
+            k.b.dma_copy(dst=both, src=shared)
+        k.store(core, both)
+    return k
