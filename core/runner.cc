@@ -46,6 +46,7 @@ Runner::Runner(const Program& program, Machine& machine,
       states_(states),
       placement_(program, machine, blocks, options.checks != Checks::kOff),
       semaphores_(program.semaphores.size()),
+      exchanges_(program),
       dma_engine_free_(program.cores.size()),
       queue_free_(program.queue_sets.size() * kQueues, 0),
       pending_parts_(program.queue_sets.size() * kQueues),
@@ -221,7 +222,7 @@ absl::Status Runner::RunRandom() {
       if (!s.done() && WaitsHold(s)) ready.push_back(&s);
     }
     for (size_t q = 0; pending_count_ > 0 && q < pending_parts_.size(); ++q) {
-      if (!pending_parts_[q].empty()) queues.push_back(q);
+      if (HeadIsReady(q)) queues.push_back(q);
     }
     const size_t choices = ready.size() + queues.size();
     if (choices == 0) return Deadlock();
@@ -231,10 +232,7 @@ absl::Status Runner::RunRandom() {
       Prepare(*ready[pick]);
       status = Step(*ready[pick]);
     } else {
-      auto& queue = pending_parts_[queues[pick - ready.size()]];
-      const auto [transfer, part] = queue.front();
-      queue.pop_front();
-      --pending_count_;
+      const auto [transfer, part] = TakeHead(queues[pick - ready.size()]);
       status = FinishPart(transfer, part);
     }
     if (!status.ok()) return status;
@@ -299,7 +297,8 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   if (options_.log) {
     const bool writes = !args.slots.empty() &&
                         Info(i.opcode).operands[0].role != Role::kIn &&
-                        args.slots[0].kind == Operand::Kind::kAccess;
+                        args.slots[0].kind == Operand::Kind::kAccess &&
+                        i.opcode != Opcode::kCoreBarrier;
     Log(s.core, i, start, s.last_completion,
         writes ? &args.slots[0].tile : nullptr);
   }
@@ -368,15 +367,19 @@ absl::Status Runner::StepRegisters(Sequencer& s) {
   return absl::OkStatus();
 }
 
-absl::Status Runner::StepDma(Sequencer& s) {
-  int64_t index;
+int64_t Runner::NewTransfer() {
   if (free_transfers_.empty()) {
-    index = static_cast<int64_t>(transfers_.size());
     transfers_.emplace_back();
-  } else {
-    index = free_transfers_.back();
-    free_transfers_.pop_back();
+    return static_cast<int64_t>(transfers_.size()) - 1;
   }
+  const int64_t index = free_transfers_.back();
+  free_transfers_.pop_back();
+  return index;
+}
+
+absl::Status Runner::StepDma(Sequencer& s) {
+  if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
+  const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
   const auto attributes = program_.cores[s.core].AttributesOf(*s.next);
   const auto set = attributes[slot::DmaCopy::kQueueSet].integer();
@@ -424,6 +427,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
 
 absl::Status Runner::FinishPart(int64_t index, int32_t part) {
   Transfer& t = transfers_[index];
+  if (t.exchange >= 0) return FinishExchangePart(index, part);
   const Instruction& i = *t.instruction;
   const size_t core = t.core;
   current_ = &i;

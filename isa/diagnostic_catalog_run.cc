@@ -178,9 +178,28 @@ constexpr CatalogEntry kEntries[] = {
     {"deadlock", kDeadlock,
      "Nothing can proceed, and something is left: every engine waits for a "
      "semaphore that nobody will signal. The report lists who waits for "
-     "what, and who could signal it.",
+     "what, and who could signal it; a core_barrier or sendrecv that the other "
+     "core never comes to is named first.",
      "a wait for 2 of a semaphore that is signalled once",
      "Add the missing signal, or wait for the value that is reached."},
+    {"sendrecv.pairing", kDeadlock,
+     "The two cores' sendrecvs that meet name partners that do not name them: "
+     "a device waits forever. The k-th sendrecv of a pipe_id and dma_engine on "
+     "core 0 meets the k-th on core 1.",
+     "core 0 with send_to_rank=1, recv_from_rank=1, core 1 with send_to_rank=1",
+     "Let each core send to the other and receive from it."},
+    {"sendrecv.mismatch", kIllegal,
+     "The tiles of two sendrecvs that meet differ in their partitions, their "
+     "elements per partition, their dtype, or the number of their queues.",
+     "core 0 sends (128, 512) float32, core 1 (128, 256)",
+     "Exchange tiles of the same shape and dtype, or use another pipe_id for "
+     "what belongs elsewhere."},
+    {"sendrecv.overlap", kUnspecified,
+     "A sendrecv's src and dst share bytes without being the same tile: its "
+     "parts run at the same time, so what is sent depends on what has come.",
+     "sendrecv(src=t[:64], dst=t[1:65], ...)",
+     "Receive into another tile, or into src itself.", Severity::kWarning,
+     true},
     {"limit.instructions", kLimit,
      "The run has executed as many instructions as --max-instructions "
      "allows.",

@@ -225,6 +225,7 @@ std::string Placeholder(std::string_view key, std::string_view parameter,
   if (key == "gen") return absl::StrCat(c.gen());
   if (key == "target") return c.hardware->name;
   if (key == "engine") return std::string(Name(c.engine));
+  if (key == "core") return absl::StrCat(c.core - c.program->cores.data());
   const int index = ParameterIndex(*c.operation, parameter);
   if (index < 0) return absl::StrCat("{", std::string(key), "}");
   const Value& v = c[index];

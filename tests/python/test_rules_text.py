@@ -42,7 +42,10 @@ NAMES = (
     "tensor_partition_reduce", "sequence_bounds", "local_gather",
     "nc_n_gather", "nonzero_with_count", "topk", "rng", "rand2",
     "rand_set_state", "rand_get_state", "set_rng_seed", "dropout",
+    "core_barrier", "sendrecv",
 )
+# Those that may be of a program of two cores.
+CORES = ("core_barrier", "sendrecv")
 OPERATIONS = {o.name: o for o in trnemu.operations() if o.name in NAMES}
 
 # Rules whose text is prose, not an expression.
@@ -148,6 +151,8 @@ def language(call: dict[str, Any], target: str, engine: str) -> dict[str, Any]:
         "scl_off": lambda x: False, "written": lambda x: True,
         "value_initialised_by_other": lambda x: False,
         "dynamic_address_in_bounds": lambda x: True,
+        # every HBM tensor of a program is shared by its cores
+        "hbm_kind": lambda x: "shared", "lnc": 1, "core": 0,
     }
 
 
@@ -163,6 +168,10 @@ def holds(text: str, names: dict[str, Any]) -> bool:
 def resolved(operation: str, call: dict[str, Any]) -> str:
     """default_engine of isa.json, and section 1 of the design."""
     requested = call.get("engine", "unknown")
+    if operation == "sendrecv":
+        return {"dma": "sync", "gpsimd_dma": "gpsimd"}[call["dma_engine"]]
+    if operation == "core_barrier" and requested == "unknown":
+        return "gpsimd"
     if operation == "dma_copy":
         return "dma"
     if operation in ("nc_matmul", "nc_matmul_mx"):
@@ -246,6 +255,33 @@ class Draw:
 
     def call(self, operation: str) -> dict[str, Any]:
         return getattr(self, operation)()
+
+    def place(self, operation: str) -> tuple[int, int]:
+        """Cores of the program, and the one that executes the call."""
+        if operation not in CORES or self.odd():
+            return 1, 0
+        return 2, self.random.randrange(2)
+
+    def core_barrier(self) -> dict[str, Any]:
+        return {
+            "data": self.tile(self.shape(), ANYX, ("hbm",)),
+            "cores": self.pick(((0, 1), (1, 0)), (
+                (0,), (1,), (1, 1), (), (2,), (0, 2), (-1, 0), (0, 1, 0))),
+            "engine": self.pick(("unknown", "gpsimd", "sync", "vector"),
+                                ("dma", "scalar", "tensor")),
+        }
+
+    def sendrecv(self) -> dict[str, Any]:
+        p, f = self.random.choice((1, 4, 128)), self.pick((8, 256), (257, 512))
+        src = self.tile((p, f), ANYX, ("sbuf",))
+        return {
+            "src": src,
+            "dst": self.tile(self.near((p, f)), (src.dtype,), ("sbuf",)),
+            "send_to_rank": self.pick((0, 1), (-1, 2)),
+            "recv_from_rank": self.pick((0, 1), (-1, 2)),
+            "pipe_id": self.random.randrange(4),
+            "dma_engine": self.random.choice(("dma", "gpsimd_dma")),
+        }
 
     def dma_copy(self) -> dict[str, Any]:
         shape = self.shape()
@@ -906,19 +942,23 @@ def verdicts(operation: str, calls: int = CALLS) -> Iterator[Verdict]:
     more = ("trn3",) * 6 if operation in ONLY_TRN3 else ()
     print(f"seed {SEED}, {calls} calls of {operation}")
     draw = Draw(SEED + NAMES.index(operation))
-    builders = {t: trnemu.ProgramBuilder(target=t) for t in TARGETS}
+    builders = {(t, n): trnemu.ProgramBuilder(target=t, cores=n)
+                for t in TARGETS for n in (1, 2)}
     for _ in range(calls):
         target = draw.random.choice((*TARGETS, *more))
         call = draw.call(operation)
-        b = builders[target]
-        made = {k: v.make(b) if isinstance(v, Tile) else v
-                for k, v in call.items()}
+        cores, core = draw.place(operation)
+        b = builders[target, cores]
         fault = None
-        try:
-            getattr(b, operation)(**made)
-        except trnemu.Fault as f:
-            fault = f
+        with b.core(core):
+            made = {k: v.make(b) if isinstance(v, Tile) else v
+                    for k, v in call.items()}
+            try:
+                getattr(b, operation)(**made)
+            except trnemu.Fault as f:
+                fault = f
         names = language(call, target, resolved(operation, call))
+        names |= {"lnc": cores, "core": core}
         yield Verdict(operation, target, call, names, fault)
 
 
@@ -940,7 +980,7 @@ def parameters_broken(v: Verdict) -> set[str]:
             broken.add("operand.buffer")
         if value.dtype not in p.dtypes:
             broken.add("operand.dtype")
-        if v.operation == "dma_copy" or value.buffer == "hbm":
+        if v.operation in ("dma_copy", *CORES) or value.buffer == "hbm":
             continue
         if set(p.dtypes) != set(MXSCALE) and not start_is_legal(value):
             broken.add("operand.start_partition")
@@ -1001,6 +1041,8 @@ FORESTALLED = {
     "nc_stream_shuffle.start_partition_32",
     # operand.gpsimd_psum and rand_get_state.vector_generation come first
     "rand_get_state.sbuf",
+    # the builder chooses the trigger: test_rules_cores.py
+    "sendrecv.trigger",
 }
 
 
@@ -1102,6 +1144,10 @@ EXTRA = {
     "local_gather.dst_free_size", "rand2.range",
     # isa.json: the lists of engines
     "rng.engine", "rand_set_state.engine", "rand_get_state.engine",
+    # isa.json: "on each listed core", and its list of engines
+    "core_barrier.own_core", "core_barrier.engine",
+    # isa.json: default_engine of sendrecv
+    "sendrecv.trigger",
 }
 
 # isa.json constraints without a rule of the same text, and what holds instead.
@@ -1115,6 +1161,8 @@ ELSEWHERE = {
     "buf(data) in ('sbuf', 'psum') and buf(dst) in ('sbuf', 'psum')",
     "buf(src) in ('sbuf', 'psum') and buf(dst) in ('sbuf', 'psum')",
     "buf(dst) == 'sbuf'",
+    "buf(src) == 'sbuf' and buf(dst) == 'sbuf'",
+    "buf(data) == 'hbm' and hbm_kind(data) == 'shared'",
     "buf(dst) == 'sbuf' and buf(on_true_tile) == 'sbuf'",
     "buf(dst) == 'sbuf' and buf(data) == 'sbuf'",
     "buf(dst) == 'sbuf' and buf(segment_ids) == 'sbuf'",
