@@ -56,6 +56,8 @@ struct Slot {
   Operand::Kind kind = Operand::Kind::kAbsent;
   Tile tile;
   float immediate = 0;
+  // Set where a run has to move the tile (core/dynamic.h), until it has.
+  const Indirection* indirection = nullptr;
 };
 
 struct ExecuteArgs {
@@ -70,6 +72,15 @@ class FindingSink {
  public:
   virtual ~FindingSink() = default;
   virtual void Warn(Diagnostic diagnostic) = 0;
+};
+
+// Where the elements of a view made by indirect() stand while an instruction
+// works on them (core/engines/indirect.h).
+struct IndirectScratch {
+  std::vector<int64_t> offsets;  // bytes of each element, from its partition's
+  std::vector<std::byte> bytes;
+  std::vector<uint64_t> written;
+  std::vector<uint8_t> psum_state;
 };
 
 // Scratch and architectural state of the engines of one core.
@@ -101,6 +112,8 @@ struct CoreState {
   std::vector<uint32_t> bits[3];
   // Direction of the last RowWriter::ForEachPartition that was free to choose.
   bool backwards = false;
+  // By operand slot.
+  std::array<IndirectScratch, 8> indirect;
   // Matrices of the tensor engine (128 x 8192 at most), grown on first use.
   std::array<std::vector<float>, 3> matrices;
 };

@@ -213,10 +213,15 @@ absl::Status Runner::RunRandom() {
 void Runner::Prepare(Sequencer& s) {
   const Instruction& i = *s.next;
   const auto operands = program_.cores[s.core].OperandsOf(i);
+  s.dynamic = false;
   for (size_t o = 0; o < operands.size(); ++o) {
     Slot& slot = s.slots[o];
     slot.kind = operands[o].kind;
+    slot.indirection = nullptr;
     if (slot.kind == Operand::Kind::kAccess) {
+      slot.indirection =
+          program_.cores[s.core].IndirectionOf(operands[o].access);
+      s.dynamic = s.dynamic || slot.indirection != nullptr;
       placement_.Resolve(s.core, operands[o].access, slot.tile);
     } else {
       slot.immediate = static_cast<float>(operands[o].immediate);
@@ -253,96 +258,24 @@ absl::Status Runner::Step(Sequencer& s) {
 absl::Status Runner::StepCompute(Sequencer& s) {
   const Instruction& i = *s.next;
   CoreState& state = *states_[s.core];
-  const ExecuteArgs args = ArgsOf(s);
   if (options_.values) {
-    absl::Status status = ExecuteOf(i.opcode)(args, state);
+    absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
+    if (status.ok()) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
   }
   const Ticks start = s.earliest;
   if (options_.order == Order::kTimed) AdvanceTime(s);
   if (options_.log) {
-    const bool writes =
-        !args.slots.empty() && Info(i.opcode).operands[0].role != Role::kIn;
+    const auto specs = Info(i.opcode).operands;
+    const bool writes = !specs.empty() && specs[0].role != Role::kIn &&
+                        s.slots[0].indirection == nullptr;
     Log(s.core, i, start, s.last_completion,
-        writes ? &args.slots[0].tile : nullptr);
+        writes ? &s.slots[0].tile : nullptr);
   }
   if (i.num_signals == 0) return absl::OkStatus();
   if (options_.order != Order::kTimed) return Signal(i, s.core, 0);
   events_.push({s.last_completion, next_sequence_++, &i, s.core, -1, 0});
   return absl::OkStatus();
-}
-
-absl::Status Runner::StepDma(Sequencer& s) {
-  int64_t index;
-  if (free_transfers_.empty()) {
-    index = static_cast<int64_t>(transfers_.size());
-    transfers_.emplace_back();
-  } else {
-    index = free_transfers_.back();
-    free_transfers_.pop_back();
-  }
-  Transfer& t = transfers_[index];
-  const auto attributes = program_.cores[s.core].AttributesOf(*s.next);
-  const auto set = attributes[slot::DmaCopy::kQueueSet].integer();
-  const int queues = static_cast<int>(program_.queue_sets[set].queues);
-  t.instruction = s.next;
-  t.core = s.core;
-  t.dst = s.slots[slot::DmaCopy::kDst].tile;
-  t.src = s.slots[slot::DmaCopy::kSrc].tile;
-  t.parts = SplitDma(t.dst, t.src, queues);
-  t.parts_left = static_cast<int64_t>(t.parts.size());
-  if (options_.values && SourceAndDestinationOverlap(t.dst, t.src)) {
-    Diagnostic d;
-    d.category = Category::kUnspecified;
-    d.severity = Severity::kWarning;
-    d.id = "dma_copy.overlap";
-    d.operand = "dst";
-    d.message =
-        "src and dst share bytes, and the parts of a transfer run at the same "
-        "time: the result depends on their order";
-    d.remedy = "go through another tile, or use tensor_copy";
-    d.reference = "spec/isa.json dma_copy, undefined_behaviour";
-    Warn(std::move(d));
-  }
-  t.trigger = s.earliest;
-  ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
-  if (options_.order == Order::kTimed) {
-    ScheduleParts(s, index);
-    return absl::OkStatus();
-  }
-  const int32_t parts = static_cast<int32_t>(t.parts.size());
-  if (options_.order == Order::kRandom) {
-    for (int32_t p = 0; p < parts; ++p) {
-      pending_parts_[set * kQueues + p].emplace_back(index, p);
-      ++pending_count_;
-    }
-    return absl::OkStatus();
-  }
-  for (int32_t p = 0; p < parts; ++p) {
-    absl::Status status = FinishPart(index, p);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Runner::FinishPart(int64_t index, int32_t part) {
-  Transfer& t = transfers_[index];
-  const Instruction& i = *t.instruction;
-  const size_t core = t.core;
-  current_ = &i;
-  current_core_ = core;
-  if (options_.values) {
-    absl::Status status =
-        ExecuteDmaPart(t.dst, t.src, t.parts[part], *states_[core]);
-    if (!status.ok()) return Locate(status, core, i);
-  }
-  current_ = nullptr;
-  if (--t.parts_left == 0) {
-    Log(core, i, t.trigger, now_, &t.dst);
-    profile_.end = std::max(profile_.end, now_);
-    free_transfers_.push_back(index);
-  }
-  return Signal(i, core, now_);
 }
 
 absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now) {

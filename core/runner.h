@@ -56,7 +56,7 @@ class Runner : public FindingSink {
   struct Transfer {
     const Instruction* instruction = nullptr;
     size_t core = 0;
-    Tile dst, src;
+    DmaTransfer dma;
     std::vector<DmaPart> parts;
     int64_t parts_left = 0;
     Ticks trigger = 0;
@@ -76,7 +76,21 @@ class Runner : public FindingSink {
   // Takes the instruction at s.next; its waits must hold.
   absl::Status Step(Sequencer& s);
   absl::Status StepCompute(Sequencer& s);
+  // Adds the dynamic offsets of an engine's operands to their tiles. Views made
+  // by indirect() keep theirs.
+  absl::Status MoveSlots(Sequencer& s);
+  absl::Status ExecuteSlots(const Sequencer& s, CoreState& state);
+  // The indices of operand `o` as the instruction starts: of a scalar in
+  // `bytes`, of rows in `rows`.
+  absl::Status ReadIndices(const Sequencer& s, size_t o, OobMode mode,
+                           int64_t& bytes, std::vector<int64_t>* rows);
   absl::Status StepDma(Sequencer& s);
+  absl::Status MakeTransfer(const Sequencer& s, DmaTransfer& dma);
+  absl::Status MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
+                              DmaTransfer& dma, DmaOperand& to);
+  void WarnOfTransfer(const DmaTransfer& dma);
+  // The registers of a sequencer, by number.
+  std::span<const int32_t> RegistersOf(const Sequencer&) const { return {}; }
   void AdvanceTime(Sequencer& s);
   void ScheduleParts(Sequencer& s, int64_t transfer);
   absl::Status FinishPart(int64_t transfer, int32_t part);
@@ -92,8 +106,9 @@ class Runner : public FindingSink {
   std::string LastWriter(size_t core, const Instruction& i,
                          const Access& access) const;
   absl::Status Deadlock() const;
+  // `rows`: byte offsets of the tile's places, if it has several.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
-           const Tile* dst);
+           const Tile* dst, const std::vector<int64_t>* rows = nullptr);
   Ticks& QueueFree(uint32_t queue_set, int queue);
 
   const Program& program_;

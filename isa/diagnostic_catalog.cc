@@ -15,7 +15,8 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
   static const auto* const all = [] {
     auto* entries = new std::vector<CatalogEntry>;
     for (const auto part : {catalog::FileEntries(), catalog::ProgramEntries(),
-                            catalog::RunEntries(), catalog::HostEntries()}) {
+                            catalog::RunEntries(), catalog::HostEntries(),
+                            catalog::IndirectEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

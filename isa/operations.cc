@@ -232,6 +232,7 @@ absl::Status Lift(const Program& program, const Hardware& hardware,
   call.operation = operation;
   call.hardware = &hardware;
   call.program = &program;
+  call.core = expansion.core;
   call.engine = first.engine;
   call.identity.kind = Value::Kind::kNone;
   const bool lifted = operation->lift == nullptr

@@ -18,34 +18,31 @@ class Memory {
         written_(program.tensors.size()),
         hbm_(program.tensors.size()) {
     for (const Instruction& instruction : instructions) {
-      ForEachAccess(instruction, [this](const Access& access, Role role) {
-        if (role != Role::kIn) written_[access.tensor] = true;
-      });
+      core_.ForEachAccess(instruction,
+                          [this](const Access& access, Role role, bool) {
+                            if (role != Role::kIn) {
+                              written_[access.tensor] = true;
+                            }
+                          });
     }
   }
 
   // Enters the operands of `instruction`. Writes come first: they have to meet
   // the earlier reads of their lane, which the instruction's own reads replace.
-  void Add(const Instruction& instruction, Event event, Needs& needs) {
-    ForEachAccess(instruction, [&](const Access& access, Role role) {
-      if (role != Role::kIn) Add(access, event, true, needs);
+  // What index tiles need goes into `at_start`.
+  void Add(const Instruction& instruction, Event event, Needs& needs,
+           Needs& at_start) {
+    core_.ForEachAccess(instruction, [&](const Access& a, Role role, bool) {
+      if (role != Role::kIn) Add(a, event, true, needs);
     });
-    ForEachAccess(instruction, [&](const Access& access, Role role) {
-      if (role == Role::kIn) Add(access, event, false, needs);
-    });
+    core_.ForEachAccess(instruction,
+                        [&](const Access& a, Role role, bool is_index) {
+                          if (role != Role::kIn) return;
+                          Add(a, event, false, is_index ? at_start : needs);
+                        });
   }
 
  private:
-  template <typename Visit>
-  void ForEachAccess(const Instruction& instruction, Visit visit) const {
-    const auto specs = Info(instruction.opcode).operands;
-    const auto operands = core_.OperandsOf(instruction);
-    for (size_t i = 0; i < specs.size(); ++i) {
-      if (operands[i].kind != Operand::Kind::kAccess) continue;
-      visit(operands[i].access, specs[i].role);
-    }
-  }
-
   void Add(const Access& access, Event event, bool write, Needs& needs) {
     if (!access.on_chip() && !written_[access.tensor]) return;
     RegionMap& region = access.space == Space::kSbuf   ? sbuf_
@@ -95,15 +92,21 @@ Dependences FindDependences(const Program& program, uint32_t core,
   Dependences result(Lanes(program, core, instructions));
   Memory memory(program, core, instructions);
   Needs needs(result.lanes.info.size());
+  Needs at_start(result.lanes.info.size());
   std::vector<Event> unknown;
   result.first_wait.reserve(instructions.size() + 1);
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Engine engine = instructions[i].engine;
     const Event event = result.lanes.events[i];
-    memory.Add(instructions[i], event, needs);
+    memory.Add(instructions[i], event, needs, at_start);
     unknown.clear();
     needs.Drain([&](Event other) {
       if (other == event || InOrder(result.lanes, event, other)) return;
+      if (!result.clocks.Knows(engine, other)) unknown.push_back(other);
+    });
+    // A DMA reads its indices when it is triggered, not in its queue's turn.
+    at_start.Drain([&](Event other) {
+      if (other == event || other.lane == static_cast<uint32_t>(engine)) return;
       if (!result.clocks.Knows(engine, other)) unknown.push_back(other);
     });
     Reduce(result.clocks, unknown);
