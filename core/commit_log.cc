@@ -1,5 +1,6 @@
 // The commit log: one line per retired instruction, with its effect.
 #include "absl/strings/str_format.h"
+#include "core/dynamic.h"
 #include "core/layout.h"
 #include "core/runner.h"
 
@@ -7,8 +8,8 @@ namespace trnemu {
 namespace {
 
 // FNV-1a over the elements of a tile in order, whatever its strides.
-uint64_t HashOf(const Tile& tile) {
-  uint64_t hash = 0xcbf29ce484222325;
+constexpr uint64_t kNothingHashed = 0xcbf29ce484222325;
+uint64_t HashOf(const Tile& tile, uint64_t hash = kNothingHashed) {
   const int64_t size = static_cast<int64_t>(SizeOf(tile.dtype));
   const Layout layout = RowLayout(tile);
   for (uint32_t p = 0; p < tile.partitions; ++p) {
@@ -26,16 +27,25 @@ uint64_t HashOf(const Tile& tile) {
   return hash;
 }
 
+uint64_t HashOfRows(const Tile& row, const std::vector<int64_t>& rows) {
+  uint64_t hash = kNothingHashed;
+  for (const int64_t offset : rows) {
+    if (offset != kNoRow) hash = HashOf(Moved(row, offset), hash);
+  }
+  return hash;
+}
+
 }  // namespace
 
 void Runner::Log(size_t core, const Instruction& i, Ticks start, Ticks end,
-                 const Tile* dst) {
+                 const Tile* dst, const std::vector<int64_t>* rows) {
   if (!options_.log) return;
   if (!disassembler_) disassembler_.emplace(program_);
   std::string line = absl::StrFormat(
       "core %d %s", core, disassembler_->Line(static_cast<int>(core), i));
   if (dst != nullptr && options_.values) {
-    absl::StrAppendFormat(&line, " ; wrote %016x", HashOf(*dst));
+    absl::StrAppendFormat(&line, " ; wrote %016x",
+                          rows ? HashOfRows(*dst, *rows) : HashOf(*dst));
   }
   if (options_.order == Order::kTimed) {
     absl::StrAppendFormat(&line, " ; %.3f to %.3f ns",

@@ -112,8 +112,9 @@ absl::StatusOr<int64_t> Exchanges::Enter(const ExchangeEnd& end) {
   // on both cores before it is written on either.
   const bool swap = exchange.ends[0].receive_from == 1;
   for (size_t core = 0; core < 2; ++core) {
-    SplitDma(exchange.ends[swap ? 0 : core].dst, exchange.SourceOf(core),
-             QueuesOf(exchange.ends[core]), exchange.parts[core]);
+    exchange.parts[core] =
+        SplitDma(exchange.ends[swap ? 0 : core].dst, exchange.SourceOf(core),
+                 QueuesOf(exchange.ends[core]));
   }
   return index;
 }

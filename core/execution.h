@@ -57,6 +57,8 @@ struct Slot {
   Operand::Kind kind = Operand::Kind::kAbsent;
   Tile tile;
   float immediate = 0;
+  // Set where a run has to move the tile (core/dynamic.h), until it has.
+  const Indirection* indirection = nullptr;
 };
 
 struct ExecuteArgs {
@@ -90,6 +92,15 @@ struct LoadedTile {
   // The tile of the array it is in: start row, start column, rows, columns.
   std::array<int64_t, 4> position{};
   uint32_t cells = 0;  // the array's 32 x 32 cells that it covers, as bits
+};
+
+// Where the elements of a view made by indirect() stand while an instruction
+// works on them (core/engines/indirect.h).
+struct IndirectScratch {
+  std::vector<int64_t> offsets;  // bytes of each element, from its partition's
+  std::vector<std::byte> bytes;
+  std::vector<uint64_t> written;
+  std::vector<uint8_t> psum_state;
 };
 
 // Scratch and architectural state of the engines of one core.
@@ -127,6 +138,8 @@ struct CoreState {
   std::vector<uint32_t> bits[3];
   // Direction of the last RowWriter::ForEachPartition that was free to choose.
   bool backwards = false;
+  // By operand slot.
+  std::array<IndirectScratch, 8> indirect;
   // Matrices of the tensor engine (256 x 8192 at most), grown on first use.
   std::array<std::vector<float>, 3> matrices;
 };

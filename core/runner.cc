@@ -242,10 +242,15 @@ absl::Status Runner::RunRandom() {
 void Runner::Prepare(Sequencer& s) {
   const Instruction& i = *s.next;
   const auto operands = program_.cores[s.core].OperandsOf(i);
+  s.dynamic = false;
   for (size_t o = 0; o < operands.size(); ++o) {
     Slot& slot = s.slots[o];
     slot.kind = operands[o].kind;
+    slot.indirection = nullptr;
     if (slot.kind == Operand::Kind::kAccess) {
+      slot.indirection =
+          program_.cores[s.core].IndirectionOf(operands[o].access);
+      s.dynamic = s.dynamic || slot.indirection != nullptr;
       placement_.Resolve(s.core, operands[o].access, slot.tile);
     } else if (slot.kind == Operand::Kind::kImmediate) {
       slot.immediate = static_cast<float>(operands[o].immediate);
@@ -284,23 +289,25 @@ absl::Status Runner::Step(Sequencer& s) {
 absl::Status Runner::StepCompute(Sequencer& s) {
   const Instruction& i = *s.next;
   CoreState& state = *states_[s.core];
-  const ExecuteArgs args = ArgsOf(s);
   if (OnRegisters(i.opcode)) {
-    absl::Status status = StepRegisters(s);
+    absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
+    if (status.ok()) status = StepRegisters(s);
     if (!status.ok()) return status;
   } else if (options_.values) {
-    absl::Status status = ExecuteOf(i.opcode)(args, state);
+    absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
+    if (status.ok()) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
   }
   const Ticks start = s.earliest;
   if (options_.order == Order::kTimed) AdvanceTime(s);
   if (options_.log) {
-    const bool writes = !args.slots.empty() &&
-                        Info(i.opcode).operands[0].role != Role::kIn &&
-                        args.slots[0].kind == Operand::Kind::kAccess &&
+    const auto specs = Info(i.opcode).operands;
+    const bool writes = !specs.empty() && specs[0].role != Role::kIn &&
+                        s.slots[0].kind == Operand::Kind::kAccess &&
+                        s.slots[0].indirection == nullptr &&
                         i.opcode != Opcode::kCoreBarrier;
     Log(s.core, i, start, s.last_completion,
-        writes ? &args.slots[0].tile : nullptr);
+        writes ? &s.slots[0].tile : nullptr);
   }
   if (i.num_signals == 0) return absl::OkStatus();
   const int32_t resolved = ResolveSignals(s);
@@ -363,88 +370,6 @@ absl::Status Runner::StepRegisters(Sequencer& s) {
                   value(slot::Branch::kB)) != 0) {
         jump_ = s.begin + core.AttributesOf(i)[slot::Branch::kTarget].integer();
       }
-  }
-  return absl::OkStatus();
-}
-
-int64_t Runner::NewTransfer() {
-  if (free_transfers_.empty()) {
-    transfers_.emplace_back();
-    return static_cast<int64_t>(transfers_.size()) - 1;
-  }
-  const int64_t index = free_transfers_.back();
-  free_transfers_.pop_back();
-  return index;
-}
-
-absl::Status Runner::StepDma(Sequencer& s) {
-  if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
-  const int64_t index = NewTransfer();
-  Transfer& t = transfers_[index];
-  const auto attributes = program_.cores[s.core].AttributesOf(*s.next);
-  const auto set = attributes[slot::DmaCopy::kQueueSet].integer();
-  const int queues = static_cast<int>(program_.queue_sets[set].queues);
-  t.instruction = s.next;
-  t.core = s.core;
-  t.dst = s.slots[slot::DmaCopy::kDst].tile;
-  t.src = s.slots[slot::DmaCopy::kSrc].tile;
-  t.parts = SplitDma(t.dst, t.src, queues);
-  t.parts_left = static_cast<int64_t>(t.parts.size());
-  if (options_.values && SourceAndDestinationOverlap(t.dst, t.src)) {
-    Diagnostic d;
-    d.category = Category::kUnspecified;
-    d.severity = Severity::kWarning;
-    d.id = "dma_copy.overlap";
-    d.operand = "dst";
-    d.message =
-        "src and dst share bytes, and the parts of a transfer run at the same "
-        "time: the result depends on their order";
-    d.remedy = "go through another tile, or use tensor_copy";
-    d.reference = "spec/isa.json dma_copy, undefined_behaviour";
-    Warn(std::move(d));
-  }
-  t.trigger = s.earliest;
-  t.resolved = ResolveSignals(s);
-  ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
-  if (options_.order == Order::kTimed) {
-    ScheduleParts(s, index);
-    return absl::OkStatus();
-  }
-  const int32_t parts = static_cast<int32_t>(t.parts.size());
-  if (options_.order == Order::kRandom) {
-    for (int32_t p = 0; p < parts; ++p) {
-      pending_parts_[set * kQueues + p].emplace_back(index, p);
-      ++pending_count_;
-    }
-    return absl::OkStatus();
-  }
-  for (int32_t p = 0; p < parts; ++p) {
-    absl::Status status = FinishPart(index, p);
-    if (!status.ok()) return status;
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Runner::FinishPart(int64_t index, int32_t part) {
-  Transfer& t = transfers_[index];
-  if (t.exchange >= 0) return FinishExchangePart(index, part);
-  const Instruction& i = *t.instruction;
-  const size_t core = t.core;
-  current_ = &i;
-  current_core_ = core;
-  if (options_.values) {
-    absl::Status status =
-        ExecuteDmaPart(t.dst, t.src, t.parts[part], *states_[core]);
-    if (!status.ok()) return Locate(status, core, i);
-  }
-  current_ = nullptr;
-  absl::Status status = Signal(i, core, now_, t.resolved);
-  if (!status.ok()) return status;
-  if (--t.parts_left == 0) {
-    FreeSignals(t.resolved);
-    Log(core, i, t.trigger, now_, &t.dst);
-    profile_.end = std::max(profile_.end, now_);
-    free_transfers_.push_back(index);
   }
   return absl::OkStatus();
 }

@@ -59,7 +59,7 @@ class Runner : public FindingSink {
   struct Transfer {
     const Instruction* instruction = nullptr;
     size_t core = 0;
-    Tile dst, src;
+    DmaTransfer dma;
     std::vector<DmaPart> parts;
     int64_t parts_left = 0;
     Ticks trigger = 0;
@@ -81,6 +81,14 @@ class Runner : public FindingSink {
   // Takes the instruction at s.next; its waits must hold.
   absl::Status Step(Sequencer& s);
   absl::Status StepCompute(Sequencer& s);
+  // Adds the dynamic offsets of an engine's operands to their tiles. Views made
+  // by indirect() keep theirs.
+  absl::Status MoveSlots(Sequencer& s);
+  absl::Status ExecuteSlots(const Sequencer& s, CoreState& state);
+  // The indices of operand `o` as the instruction starts: of a scalar in
+  // `bytes`, of rows in `rows`.
+  absl::Status ReadIndices(const Sequencer& s, size_t o, OobMode mode,
+                           int64_t& bytes, std::vector<int64_t>* rows);
   absl::Status StepDma(Sequencer& s);
   absl::Status StepRegisters(Sequencer& s);
   absl::Status TakeWaits(Sequencer& s);
@@ -91,6 +99,10 @@ class Runner : public FindingSink {
   int32_t ResolveSignals(const Sequencer& s);
   void FreeSignals(int32_t resolved);
   bool ComesBefore(const Sequencer& a, const Sequencer& b) const;
+  absl::Status MakeTransfer(const Sequencer& s, DmaTransfer& dma);
+  absl::Status MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
+                              DmaTransfer& dma, DmaOperand& to);
+  void WarnOfTransfer(const DmaTransfer& dma);
   void AdvanceTime(Sequencer& s);
   void ScheduleParts(Sequencer& s, int64_t transfer);
   absl::Status FinishPart(int64_t transfer, int32_t part);
@@ -119,8 +131,9 @@ class Runner : public FindingSink {
   std::string BarrierText(size_t core, const Instruction& i) const;
   void DescribeExchanges(Diagnostic& d) const;
   std::vector<std::string> ExchangesThatSignal(uint32_t semaphore) const;
+  // `rows`: byte offsets of the tile's places, if it has several.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
-           const Tile* dst);
+           const Tile* dst, const std::vector<int64_t>* rows = nullptr);
   Ticks& QueueFree(uint32_t queue_set, int queue);
 
   const Program& program_;

@@ -68,7 +68,9 @@ void Runner::PrepareTime(Sequencer& s) {
   const Instruction& i = *s.next;
   if (Info(i.opcode).dma) {
     s.cost = {};
-    s.ready = s.issue_ready;
+    // Indices are read by the sequencer, from what its engine has written.
+    s.ready =
+        s.dynamic ? std::max(s.issue_ready, s.last_completion) : s.issue_ready;
   } else {
     s.cost = time_.CostOf(i.opcode, ArgsOf(s));
     s.ready = s.engine == Engine::kTensor
@@ -164,7 +166,7 @@ Ticks& Runner::QueueFree(uint32_t queue_set, int queue) {
 // complete in order (spec/timing.md 2.2).
 void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   Transfer& t = transfers_[index];
-  const DmaCost cost = time_.CostOfDma(t.dst, t.src, s.engine);
+  const DmaCost cost = time_.CostOfDma(t.dma, s.engine);
   const auto set =
       static_cast<uint32_t>(program_.cores[s.core]
                                 .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet]
@@ -180,21 +182,23 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
   for (size_t p = 0; p < t.parts.size(); ++p) {
     Ticks end = payload;
-    if (t.parts[p].count > 0) {
-      const DmaShape shape = ShapeOfDmaPart(t.dst, t.src, t.parts[p]);
+    if (t.parts[p].count > 0 && !t.dma.nothing) {
+      const DmaShape shape = ShapeOfDmaPart(t.dma, t.parts[p]);
       const Ticks busy = time_.BusyOfDmaPart(cost, shape);
       const Ticks start = std::max(payload, engines[p % engines.size()]);
       engines[p % engines.size()] = start + busy;
       dma.busy += busy;
       end = start + busy + cost.fixed;
       profile_.dma_bytes += shape.bytes;
-      if (t.src.space == Space::kHbm) {
+      for (const DmaOperand& src : t.dma.sources()) {
+        if (src.tile.space != Space::kHbm) continue;
         profile_.hbm_read_bytes +=
-            t.parts[p].count * static_cast<int64_t>(SizeOf(t.src.dtype));
+            t.parts[p].count * static_cast<int64_t>(SizeOf(src.tile.dtype));
       }
-      if (t.dst.space == Space::kHbm) {
+      if (t.dma.dst.tile.space == Space::kHbm) {
         profile_.hbm_write_bytes +=
-            t.parts[p].count * static_cast<int64_t>(SizeOf(t.dst.dtype));
+            t.parts[p].count *
+            static_cast<int64_t>(SizeOf(t.dma.dst.tile.dtype));
       }
     }
     Ticks& free = QueueFree(set, static_cast<int>(p));

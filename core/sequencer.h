@@ -34,6 +34,7 @@ struct Sequencer {
   // Of the instruction at `next`, once prepared.
   bool prepared = false;
   bool blocked = false;  // its waits do not hold
+  bool dynamic = false;  // an operand's place depends on indices
   std::array<Slot, kMaxSlots> slots;
   Cost cost;
   Ticks ready = 0;     // when it could start if its waits held

@@ -194,6 +194,19 @@ Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
   return cost;
 }
 
+DmaCost TimeModel::CostOfDma(const DmaTransfer& transfer,
+                             Engine trigger) const {
+  const Tile& src = transfer.srcs[0].tile;
+  DmaCost cost = CostOfDma(transfer.dst.tile, src, trigger);
+  if (transfer.opcode == Opcode::kDmaTranspose) {
+    cost.rate = src.space == Space::kHbm ? hardware_.dma.transpose_rate_load
+                                         : hardware_.dma.transpose_rate_on_chip;
+  } else if (transfer.opcode == Opcode::kDmaCompute) {
+    cost.rate = hardware_.dma.accumulate_rate;
+  }
+  return cost;
+}
+
 DmaCost TimeModel::CostOfDma(const Tile& dst, const Tile& src,
                              Engine trigger) const {
   DmaCost cost;
@@ -213,7 +226,7 @@ Ticks TimeModel::BusyOfDmaPart(const DmaCost& cost,
   const double rate = shape.row_bytes >= hardware_.dma.long_row_bytes
                           ? cost.law->payload_ns_per_byte_long
                           : cost.law->payload_ns_per_byte;
-  return ToTicks(static_cast<double>(shape.bytes) * rate);
+  return ToTicks(static_cast<double>(shape.bytes) * rate / cost.rate);
 }
 
 }  // namespace trnemu

@@ -26,6 +26,7 @@ struct DmaCost {
   Ticks spacing = 0;  // between the payloads of one trigger's transfers
   Ticks notify = 0;   // from a part's last byte to its signals
   Ticks fixed = 0;    // of a part, besides its bytes
+  double rate = 1;    // share of the copy rate
   const DmaLaw* law = nullptr;
 };
 
@@ -37,6 +38,8 @@ class TimeModel {
   Cost CostOf(Opcode opcode, const ExecuteArgs& args) const;
   // The table load that an activation function needs.
   Ticks TableLoad() const { return table_load_; }
+  DmaCost CostOfDma(const DmaTransfer& transfer, Engine trigger) const;
+  // Of a copy.
   DmaCost CostOfDma(const Tile& dst, const Tile& src, Engine trigger) const;
   // How long a part keeps its DMA engine busy.
   Ticks BusyOfDmaPart(const DmaCost& cost, const DmaShape& shape) const;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "isa/diagnostic.h"
 #include "isa/saturating.h"
+#include "isa/view_error.h"
 
 namespace trnemu {
 namespace {
@@ -42,6 +43,18 @@ std::vector<Dim> Merge(std::span<const Dim> dims) {
   }
   if (merged.empty()) merged.push_back({1, 1});
   return merged;
+}
+
+// The dimensions of an operand in HBM.
+std::vector<Dim> HbmDims(const View& view, bool keep_dims) {
+  if (keep_dims && !view.dims.empty()) return view.dims;
+  const bool rows =
+      view.indirection && view.indirection->kind == IndirectionKind::kVector;
+  if (!rows) return Merge(view.dims);
+  std::vector<Dim> dims = {view.dims[0]};
+  const std::vector<Dim> inner = Merge(std::span(view.dims).subspan(1));
+  dims.insert(dims.end(), inner.begin(), inner.end());
+  return dims;
 }
 
 absl::Status TooManyDims(const View& view, size_t needed, size_t limit) {
@@ -159,6 +172,14 @@ View WholeTensor(uint32_t tensor, std::string name, Space space, Dtype dtype,
 }
 
 absl::StatusOr<Access> ToAccess(const View& view) {
+  if (view.indirection) {
+    return IllegalView(view, "indirect_operand",
+                       "an indirect view cannot be used here");
+  }
+  return PatternOf(view);
+}
+
+absl::StatusOr<Access> PatternOf(const View& view, bool keep_dims) {
   Access access;
   access.tensor = view.tensor;
   access.space = view.space;
@@ -177,7 +198,7 @@ absl::StatusOr<Access> ToAccess(const View& view) {
       return TooManyDims(view, dims.size(), kMaxFreeDims);
     }
   } else {
-    dims = Merge(view.dims);
+    dims = HbmDims(view, keep_dims);
     if (dims.size() > kMaxDims) return TooManyDims(view, dims.size(), kMaxDims);
   }
   for (const Dim& dim : dims) {
@@ -190,8 +211,41 @@ absl::StatusOr<Access> ToAccess(const View& view) {
   return access;
 }
 
+std::string MisfitOf(const Access& access, const Indirection& indirection) {
+  using enum IndirectionKind;
+  const Access& index = indirection.index;
+  if (indirection.step == 0) return "has step 0";
+  if (indirection.limit < 1) return "has no valid index";
+  if (indirection.has_index()) {
+    if (index.is_dynamic()) return "has an index that is dynamic itself";
+    if (index.space != Space::kSbuf) return "has an index that is not in SBUF";
+    if (!IsInteger(index.dtype) || SizeOf(index.dtype) < 2) {
+      return "has an index that is not of 16- or 32-bit integers";
+    }
+  }
+  if (indirection.is_scalar()) {
+    return indirection.kind == kScalarTile && index.size() != 1
+               ? "has an index of more than one element"
+               : "";
+  }
+  if (access.rank < 1 || access.dims[0].step != 0) {
+    return "indexes a first dimension whose step is not 0";
+  }
+  if (indirection.kind == kVector) {
+    if (access.on_chip()) return "has rows, though the tensor is on chip";
+    return access.dims[0].count > index.size() ? "has fewer indices than rows"
+                                               : "";
+  }
+  if (!access.on_chip()) return "has offsets, though the tensor is in HBM";
+  if (access.rank != 1) return "has offsets and more than one dimension";
+  return index.partitions != access.partitions
+             ? "has an index of other partitions than the operand's"
+             : "";
+}
+
 absl::Status CheckBounds(const Access& access, int64_t storage,
-                         int64_t tile_partitions, std::string_view name) {
+                         int64_t tile_partitions, std::string_view name,
+                         const Indirection* indirection) {
   if (access.on_chip()) {
     const int64_t last = access.start_partition + access.partitions - 1;
     if (last >= tile_partitions) {
@@ -200,8 +254,14 @@ absl::Status CheckBounds(const Access& access, int64_t storage,
     }
   }
   const auto [low, high] = access.Extent();
-  const int64_t first = SaturatingAdd(access.offset, low);
-  const int64_t last = SaturatingAdd(access.offset, high);
+  int64_t first = SaturatingAdd(access.offset, low);
+  int64_t last = SaturatingAdd(access.offset, high);
+  if (indirection != nullptr) {
+    const int64_t reach =
+        SaturatingMultiply(indirection->step, indirection->limit - 1);
+    int64_t& end = reach < 0 ? first : last;
+    end = SaturatingAdd(end, reach);
+  }
   if (first < 0 || last >= storage) {
     return Outside(name, "element", first, last, storage, access);
   }
@@ -220,7 +280,8 @@ std::string Describe(const Access& access) {
     absl::StrAppend(&text, std::string(1, separator), dim.count, "x", dim.step);
     separator = ',';
   }
-  absl::StrAppend(&text, "] ", std::string(Name(access.dtype)));
+  absl::StrAppend(&text, access.is_dynamic() ? " + a dynamic offset" : "", "] ",
+                  std::string(Name(access.dtype)));
   return text;
 }
 

@@ -44,10 +44,14 @@ struct Access {
   uint8_t rank = 0;              // dims in use, 1 to kMaxDims
   uint16_t start_partition = 0;  // relative to the tile
   uint16_t partitions = 0;
+  // What a run adds to the pattern: 1 + the position in its core's
+  // CoreProgram::indirections; 0 if the pattern is all there is.
+  uint32_t indirection = 0;
   int64_t offset = 0;
   std::array<Dim, kMaxDims> dims{};
 
   bool on_chip() const { return space != Space::kHbm; }
+  bool is_dynamic() const { return indirection != 0; }
   // Elements per partition on chip, all elements in HBM. Sizes and extents
   // of hostile patterns saturate at the ends of int64.
   int64_t free_size() const;
@@ -62,6 +66,53 @@ struct Access {
   bool contiguous() const;
   bool operator==(const Access&) const = default;
 };
+
+// How a run moves an access: indices that it reads when the instruction starts,
+// a DMA when it is triggered. Index v adds v * step elements.
+enum class IndirectionKind : uint8_t {
+  kScalarRegister = 1,  // one index, in a register
+  kScalarTile = 2,      // one index, in a [1, 1] tile
+  // HBM: dims[0], whose own step is 0, are rows with an index each: row w
+  // has the one at partition w % P and element w / P of a tile of P
+  // partitions (nki/deep-dives/nki-aps.rst:358;
+  // nki/api/nki/isa/__init__.py:908).
+  kVector = 3,
+  // On chip: dims[0], the only dimension, whose own step is 0, are elements
+  // with an index each, a list for every group of G partitions: element i has
+  // the one at partition i % G of the group and element i / G
+  // (nki/api/nki/language/__init__.py:556). G: see TensorGroup.
+  kTensor = 4,
+};
+inline constexpr std::array<std::string_view, 5> kIndirectionKindNames = {
+    "unset", "register", "scalar", "vector", "tensor"};
+
+struct Indirection {
+  IndirectionKind kind = IndirectionKind::kScalarTile;
+  // The dimension of the tensor that is indexed; for rules.
+  uint8_t dim = 0;
+  uint32_t reg = 0;   // kScalarRegister
+  Access index;       // the others: an SBUF tile of offsets
+  int64_t step = 0;   // elements of the Access's dtype
+  int64_t limit = 0;  // an index v is in bounds if 0 <= v < limit
+
+  bool has_index() const { return kind != IndirectionKind::kScalarRegister; }
+  bool is_scalar() const {
+    return kind == IndirectionKind::kScalarRegister ||
+           kind == IndirectionKind::kScalarTile;
+  }
+  bool operator==(const Indirection&) const = default;
+};
+
+// Partitions that share a list of offsets, on the engine that reads it.
+constexpr int64_t TensorGroup(Engine engine) {
+  return engine == Engine::kTensor ? 32 : 16;
+}
+
+// That an indirection belongs to an access of that form: the kinds' counts and
+// memories above, a step and a limit of at least 1, an index tile in SBUF of
+// 16- or 32-bit integers, itself static. A sentence without its subject; ""
+// if all is well. `index` must have its tensor's memory.
+std::string MisfitOf(const Access& access, const Indirection& indirection);
 
 // A view of a tensor as users hold it. Value type; methods return new views
 // or an `illegal`/`out_of_bounds` diagnostic, never a view outside its tensor.
@@ -78,6 +129,9 @@ struct View {
   int64_t storage = 0;
   int32_t tile_partitions = 0;
   std::string name;
+  // A view with one is an operand only: what is indexed cannot be sliced,
+  // reshaped or indexed again.
+  std::optional<Indirection> indirection;
 
   bool on_chip() const { return space != Space::kHbm; }
   std::vector<int64_t> Shape() const;
@@ -127,17 +181,55 @@ absl::StatusOr<View> AccessPattern(const View& view,
                                    std::span<const Dim> pattern, int64_t offset,
                                    Dtype dtype);
 
-// The operand form of a view. On chip the free dimensions stay as they are;
-// more than four are refused. In HBM dimensions of size 1 go, neighbours that
-// are one stride apart merge, and what still needs more than five is refused.
+// An index that only a run knows.
+struct DynamicIndex {
+  bool is_register = false;
+  uint32_t reg = 0;
+  View tile;  // else
+};
+// Select at a run-time index; not of the partition dimension
+// (nki/api/nki/language/__init__.py:417).
+absl::StatusOr<View> Select(const View& view, int64_t dim,
+                            const DynamicIndex& index);
+// Dimension 0 of an HBM view becomes one row for each partition of `offsets`
+// (nki/api/nki/language/__init__.py:447).
+absl::StatusOr<View> VectorSelect(const View& view, int64_t dim,
+                                  const View& offsets);
+// An access pattern that moves along dimension `dim` of the tensor, as `view`
+// shapes it: by one index, or by one for each count of pattern[0] (HBM, dim
+// 0; the step of pattern[0] does not count). `view` must be all of the tensor,
+// row-major, and `dtype` as wide as its own.
+absl::StatusOr<View> AccessPattern(const View& view,
+                                   std::span<const Dim> pattern, int64_t offset,
+                                   Dtype dtype, int64_t dim,
+                                   const DynamicIndex& scalar_offset);
+absl::StatusOr<View> AccessPattern(const View& view,
+                                   std::span<const Dim> pattern, int64_t offset,
+                                   Dtype dtype, int64_t dim,
+                                   const View& vector_offset);
+// On chip: `num_elem` elements of each partition, at offsets in elements of
+// its free dimensions, which must be one stride apart. Without `num_elem` as
+// many as `index` holds for groups of 16.
+absl::StatusOr<View> Indirect(const View& view, const View& index,
+                              std::optional<int64_t> num_elem);
+
+// The operand form of a view without an indirection (isa/call.h has ToValue
+// for those). On chip the free dimensions stay as they are; more than four are
+// refused. In HBM dimensions of size 1 go, neighbours that are one stride
+// apart merge, and what still needs more than five is refused.
 absl::StatusOr<Access> ToAccess(const View& view);
+// The pattern of any view, as an operand. `keep_dims`: HBM dimensions stay as
+// they are too. Rows of a kVector always do.
+absl::StatusOr<Access> PatternOf(const View& view, bool keep_dims = false);
 
 // That every address of `access` lies inside its tensor: `storage` elements
 // of access.dtype (per partition on chip), `tile_partitions` (0 in HBM). The
 // decoder does not check this; whoever executes an Access must have. `name`
 // is the tensor's, for the out_of_bounds diagnostic.
+// With an indirection, whichever valid index it has.
 absl::Status CheckBounds(const Access& access, int64_t storage,
-                         int64_t tile_partitions, std::string_view name);
+                         int64_t tile_partitions, std::string_view name,
+                         const Indirection* indirection = nullptr);
 
 // "sbuf[0:128, 0+512x1] float32" for people: space, partitions, offset+dims.
 std::string Describe(const Access& access);

@@ -53,6 +53,15 @@ std::vector<std::byte> IdentityBytes(Dtype dtype, int64_t n) {
   return bytes;
 }
 
+// Software descriptor generation, asked for or needed for rows with an index
+// each: it takes a part of SBUF.
+bool GeneratesDescriptors(const Call& call) {
+  const int mode = ParameterIndex(*call.operation, "dge_mode");
+  if (mode >= 0 && call[mode].as<DgeMode>() == DgeMode::kSwdge) return true;
+  return std::any_of(call.values.begin(), call.values.end(),
+                     [&](const Value& v) { return VecOff(call, v); });
+}
+
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(Target target, std::string name, int cores,
@@ -504,13 +513,21 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
   call.operation = &operation;
   call.hardware = hardware_;
   call.program = &draft_.program;
-  call.core = &draft_.program.cores[core_];
+  CoreProgram& pools = draft_.program.cores[core_];
+  call.core = &pools;
+  const size_t indirections = pools.indirections.size();
   Engine requested = Engine::kUnknown;
   for (size_t p = 0; p < operation.parameters.size(); ++p) {
     const ParameterSpec& spec = operation.parameters[p];
     call.values[p] = p < values.size() && !values[p].is_none()
                          ? values[p]
                          : DefaultValue(spec);
+    Value& value = call.values[p];
+    if (value.indirection) {
+      pools.indirections.push_back(*value.indirection);
+      value.access.indirection =
+          static_cast<uint32_t>(pools.indirections.size());
+    }
     if (spec.name == "engine" && !call.values[p].is_none()) {
       requested = call.values[p].as<Engine>();
     }
@@ -523,6 +540,7 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
   }
   for (Diagnostic& d : findings) {
     if (d.severity == Severity::kWarning) continue;
+    pools.indirections.resize(indirections);
     d.core = core_;
     d.source = draft_.program.DescribeSource(options.source);
     return ToStatus(std::move(d));
@@ -535,14 +553,10 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
     if (!identity.ok()) return identity.status();
     call.identity = *identity;
   }
-  if (operation.name == "dma_copy") {
-    const Value& queues = call[ParameterIndex(operation, "queues")];
+  if (const int q = ParameterIndex(operation, "queues"); q >= 0) {
     call.queue_set =
-        QueueSetFor(call.engine, static_cast<uint32_t>(queues.integer));
-    if (call[ParameterIndex(operation, "dge_mode")].as<DgeMode>() ==
-        DgeMode::kSwdge) {
-      draft_.program.swdge = true;
-    }
+        QueueSetFor(call.engine, static_cast<uint32_t>(call[q].integer));
+    if (GeneratesDescriptors(call)) draft_.program.swdge = true;
   }
   if (operation.name == "sendrecv") {
     const Value& pipe = call[ParameterIndex(operation, "pipe_id")];

@@ -77,6 +77,23 @@ const Tensor& TensorOf(const Call& call, const Value& v) {
 
 }  // namespace
 
+absl::StatusOr<Value> ToValue(const View& view, bool keep_dims) {
+  auto access = PatternOf(view, keep_dims);
+  if (!access.ok()) return access.status();
+  Value value = Value::Of(*access);
+  if (view.indirection) {
+    value.indirection = std::make_shared<const Indirection>(*view.indirection);
+  }
+  return value;
+}
+
+int64_t StartOfIndex(const Call& call, const Value& v) {
+  const Indirection* i = call.IndirectionOf(v);
+  if (i == nullptr || !i->has_index()) return -1;
+  return call.program->tensors[i->index.tensor].start_partition +
+         int64_t{i->index.start_partition};
+}
+
 int64_t StartPartition(const Call& call, const Value& v) {
   return TensorOf(call, v).start_partition + int64_t{v.access.start_partition};
 }

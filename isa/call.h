@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "absl/status/statusor.h"
 #include "isa/access.h"
 #include "isa/hardware.h"
 #include "isa/program.h"
@@ -41,6 +43,8 @@ struct Value {
   double number = 0;
   std::array<int64_t, kMaxInts> ints{};
   Access access;
+  // Of an argument that the builder has yet to enter into its core's pool.
+  std::shared_ptr<const Indirection> indirection;
 
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tile() const { return kind == Kind::kAccess; }
@@ -71,13 +75,18 @@ struct Value {
   int64_t lane(int i) const { return ints[i / 8] >> (i % 8 * 8) & 0xff; }
 };
 
+// The argument that a view is, with its indirection. `keep_dims` as for a
+// parameter that asks for it.
+absl::StatusOr<Value> ToValue(const View& view, bool keep_dims = false);
+
 struct OperationInfo;
 
 struct Call {
   const OperationInfo* operation = nullptr;
   const Hardware* hardware = nullptr;
   const Program* program = nullptr;   // for the tensors' addresses
-  const CoreProgram* core = nullptr;  // the one that executes it
+  // The one that executes it; for the operands' indirections.
+  const CoreProgram* core = nullptr;
   std::array<Value, kMaxParameters> values;
   Engine engine = Engine::kUnknown;  // the one that runs it, resolved
   // DMA: where it is queued.
@@ -87,6 +96,10 @@ struct Call {
 
   const Value& operator[](int parameter) const { return values[parameter]; }
   int gen() const { return static_cast<int>(hardware->generation); }
+  // Null if the argument is static, or no tile.
+  const Indirection* IndirectionOf(const Value& v) const {
+    return v.is_tile() ? core->IndirectionOf(v.access) : nullptr;
+  }
 };
 
 // The functions of the constraint language (spec/isa_vocab.json), by name.
@@ -103,6 +116,21 @@ int64_t StartPartition(const Call& call, const Value& v);
 int64_t ByteAddress(const Call& call, const Value& v);
 // PSUM banks that the operand spans in one partition.
 int64_t PsumBanks(const Call& call, const Value& v);
+// A view with a vector_offset, with a scalar_offset, made by indirect().
+inline bool VecOff(const Call& call, const Value& v) {
+  const Indirection* i = call.IndirectionOf(v);
+  return i != nullptr && i->kind == IndirectionKind::kVector;
+}
+inline bool SclOff(const Call& call, const Value& v) {
+  const Indirection* i = call.IndirectionOf(v);
+  return i != nullptr && i->is_scalar();
+}
+inline bool Ti(const Call& call, const Value& v) {
+  const Indirection* i = call.IndirectionOf(v);
+  return i != nullptr && i->kind == IndirectionKind::kTensor;
+}
+// Absolute start partition of the index tile; -1 if there is none.
+int64_t StartOfIndex(const Call& call, const Value& v);
 
 }  // namespace trnemu
 

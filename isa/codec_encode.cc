@@ -22,7 +22,22 @@ void EncodeDims(const Access& from, M* to) {
   }
 }
 
-void EncodeAccess(const Access& from, pb::Access* to) {
+void EncodeAccess(const Access& from, const CoreProgram& core, pb::Access* to);
+
+void EncodeIndirection(const Indirection& from, const CoreProgram& core,
+                       pb::Indirection* to) {
+  to->set_kind(static_cast<pb::IndirectionKind>(from.kind));
+  if (from.has_index()) {
+    EncodeAccess(from.index, core, to->mutable_index());
+  } else {
+    to->set_register_(from.reg);
+  }
+  to->set_dim(from.dim);
+  to->set_step(from.step);
+  to->set_limit(from.limit);
+}
+
+void EncodeAccess(const Access& from, const CoreProgram& core, pb::Access* to) {
   to->set_tensor(from.tensor);
   to->set_dtype(static_cast<pb::Dtype>(from.dtype));
   if (from.on_chip()) {
@@ -34,12 +49,16 @@ void EncodeAccess(const Access& from, pb::Access* to) {
     to->add_step(dim.step);
     to->add_count(static_cast<uint32_t>(dim.count));
   }
+  if (const Indirection* indirection = core.IndirectionOf(from)) {
+    EncodeIndirection(*indirection, core, to->mutable_indirection());
+  }
 }
 
-void EncodeOperand(const Operand& from, OperandKind kind, Message* to) {
+void EncodeOperand(const Operand& from, OperandKind kind,
+                   const CoreProgram& core, Message* to) {
   switch (kind) {
     case OperandKind::kAccess:
-      EncodeAccess(from.access, static_cast<pb::Access*>(to));
+      EncodeAccess(from.access, core, static_cast<pb::Access*>(to));
       return;
     case OperandKind::kPattern:
       EncodeDims(from.access, static_cast<pb::Pattern*>(to));
@@ -55,7 +74,7 @@ void EncodeOperand(const Operand& from, OperandKind kind, Message* to) {
   } else if (from.kind == Operand::Kind::kRegister) {
     either->set_register_(from.reg());
   } else {
-    EncodeAccess(from.access, either->mutable_access());
+    EncodeAccess(from.access, core, either->mutable_access());
   }
 }
 
@@ -151,7 +170,7 @@ void EncodeInstruction(const CoreProgram& core, const Instruction& from,
   const auto operands = core.OperandsOf(from);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].kind == Operand::Kind::kAbsent) continue;
-    EncodeOperand(operands[i], info.operands[i].kind,
+    EncodeOperand(operands[i], info.operands[i].kind, core,
                   reflection.MutableMessage(body, schema.operands[i]));
   }
   const auto attributes = core.AttributesOf(from);

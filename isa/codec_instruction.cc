@@ -64,8 +64,19 @@ Result DecodePartitions(const pb::Access& from, const Tensor& tensor,
   return nullptr;
 }
 
+constexpr uint32_t kMaxRegisters = 1 << 16;
+
+Result CheckRegister(uint64_t number, std::string_view path) {
+  if (number < kMaxRegisters) return nullptr;
+  return Wrong("register", path,
+               absl::StrCat("is ", number, ", not below ", kMaxRegisters));
+}
+
+Result DecodeIndirection(const pb::Indirection& from, const Program& program,
+                         CoreProgram& core, Access& to);
+
 Result DecodeAccess(const pb::Access& from, const Program& program,
-                    Access& to) {
+                    CoreProgram& core, Access& to) {
   if (Result r = CheckKnown(from)) return r;
   if (!from.has_tensor()) return Unset("tensor");
   if (!from.has_dtype()) return Unset("dtype");
@@ -84,15 +95,65 @@ Result DecodeAccess(const pb::Access& from, const Program& program,
   to.dtype = static_cast<Dtype>(dtype);
   to.offset = from.offset();
   if (Result r = DecodePartitions(from, tensor, to)) return r;
-  return DecodeDims(from, to);
+  if (Result r = DecodeDims(from, to)) return r;
+  if (!from.has_indirection()) return nullptr;
+  Result r = DecodeIndirection(from.indirection(), program, core, to);
+  return r ? In(std::move(r), "indirection") : nullptr;
 }
 
-constexpr uint32_t kMaxRegisters = 1 << 16;
+// Where the index of an indirection comes from.
+Result DecodeIndexSource(const pb::Indirection& from, const Program& program,
+                         CoreProgram& core, Indirection& to) {
+  const bool is_register = to.kind == IndirectionKind::kScalarRegister;
+  if (is_register != from.has_register_()) {
+    return is_register ? Unset("register")
+                       : Wrong("indirection", "register",
+                               "is set, though the index is in a tile");
+  }
+  if (is_register == from.has_index()) {
+    return is_register ? Wrong("indirection", "index",
+                               "is set, though the index is in a register")
+                       : Unset("index");
+  }
+  if (is_register) {
+    to.reg = from.register_();
+    return CheckRegister(to.reg, "register");
+  }
+  if (from.index().has_indirection()) {
+    return Wrong("indirection", "index", "is dynamic itself");
+  }
+  Result r = DecodeAccess(from.index(), program, core, to.index);
+  return r ? In(std::move(r), "index") : nullptr;
+}
 
-Result CheckRegister(uint64_t number, std::string_view path) {
-  if (number < kMaxRegisters) return nullptr;
-  return Wrong("register", path,
-               absl::StrCat("is ", number, ", not below ", kMaxRegisters));
+Result DecodeIndirection(const pb::Indirection& from, const Program& program,
+                         CoreProgram& core, Access& to) {
+  if (Result r = CheckKnown(from)) return r;
+  if (!from.has_kind()) return Unset("kind");
+  if (!from.has_dim()) return Unset("dim");
+  if (!from.has_step()) return Unset("step");
+  if (!from.has_limit()) return Unset("limit");
+  if (from.kind() < 1 ||
+      from.kind() >= static_cast<int>(kIndirectionKindNames.size())) {
+    return Wrong("enum", "kind",
+                 absl::StrCat("is ", static_cast<int>(from.kind()),
+                              ", not an indirection's"));
+  }
+  if (from.dim() > 255) {
+    return Wrong("indirection", "dim",
+                 absl::StrCat("is ", from.dim(), "; the limit is 255"));
+  }
+  Indirection indirection;
+  indirection.kind = static_cast<IndirectionKind>(from.kind());
+  indirection.dim = static_cast<uint8_t>(from.dim());
+  indirection.step = from.step();
+  indirection.limit = from.limit();
+  if (Result r = DecodeIndexSource(from, program, core, indirection)) return r;
+  std::string misfit = MisfitOf(to, indirection);
+  if (!misfit.empty()) return Wrong("indirection", "", std::move(misfit));
+  core.indirections.push_back(indirection);
+  to.indirection = static_cast<uint32_t>(core.indirections.size());
+  return nullptr;
 }
 
 Result DecodeRegister(const pb::Operand& from, OperandKind kind, Operand& to) {
@@ -115,7 +176,7 @@ Result DecodeRegister(const pb::Operand& from, OperandKind kind, Operand& to) {
 
 Result DecodeOperand(const Message& body, const Reflection& reflection,
                      const OperandSpec& spec, const FieldDescriptor* field,
-                     const Program& program, Operand& to) {
+                     const Program& program, CoreProgram& core, Operand& to) {
   if (!reflection.HasField(body, field)) {
     return spec.optional ? nullptr : Unset("");
   }
@@ -123,7 +184,7 @@ Result DecodeOperand(const Message& body, const Reflection& reflection,
   switch (spec.kind) {
     case OperandKind::kAccess:
       to.kind = Operand::Kind::kAccess;
-      return DecodeAccess(static_cast<const pb::Access&>(from), program,
+      return DecodeAccess(static_cast<const pb::Access&>(from), program, core,
                           to.access);
     case OperandKind::kPattern: {
       const auto& pattern = static_cast<const pb::Pattern&>(from);
@@ -151,7 +212,7 @@ Result DecodeOperand(const Message& body, const Reflection& reflection,
   }
   if (!either.has_access()) return Unset("kind");
   to.kind = Operand::Kind::kAccess;
-  Result r = DecodeAccess(either.access(), program, to.access);
+  Result r = DecodeAccess(either.access(), program, core, to.access);
   return r ? In(std::move(r), "access") : nullptr;
 }
 
@@ -242,7 +303,7 @@ Result DecodeBody(const Message& body, const OpcodeInfo& info,
   for (size_t i = 0; i < info.operands.size(); ++i) {
     Result r =
         DecodeOperand(body, reflection, info.operands[i], schema.operands[i],
-                      program, core.operands.emplace_back());
+                      program, core, core.operands.emplace_back());
     if (r) return In(std::move(r), info.operands[i].name);
   }
   for (size_t i = 0; i < info.attributes.size(); ++i) {

@@ -151,6 +151,8 @@ absl::Status MatchEnums() {
        {MatchEnum(*pb::Dtype_descriptor(), dtypes),
         MatchEnum(*pb::Engine_descriptor(), kEngineNames),
         MatchEnum(*pb::TensorKind_descriptor(), kTensorKindNames, "_tile"),
+        MatchEnum(*pb::IndirectionKind_descriptor(), kIndirectionKindNames,
+                  "_index"),
         MatchEnum(*pb::SignalOp_descriptor(), kSignalOpNames),
         MatchEnum(*pb::SignalAt_descriptor(), kSignalAtNames)}) {
     if (!status.ok()) return status;

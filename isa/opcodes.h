@@ -107,6 +107,7 @@ enum class AttributeType : uint8_t {
   kMask,  // eight lanes of a shuffle mask, a byte each, the first lowest
   kAxes,  // a permutation, four bits each, the first lowest; 0xf: none
 };
+inline constexpr uint64_t kNoAxes = 0xffff;  // the default of the rank
 
 inline constexpr int kNumAttributeTypes = 17;
 

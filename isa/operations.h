@@ -115,6 +115,8 @@ struct ParameterSpec {
   // A list of tiles is as many parameters in a row; those after the first have
   // a name like "srcs[1]" and are not in signatures.
   uint8_t repeats = 1;
+  // An operand in HBM keeps the dimensions of its view, not merged.
+  bool keep_dims = false;
 };
 
 // Where an expansion puts its instructions.
@@ -155,6 +157,9 @@ struct OperationInfo {
 };
 
 std::span<const OperationInfo* const> Operations();
+// The row's rules, then those of indirect views that it takes
+// (isa/operations/indirect.cc).
+std::span<const Rule> RulesOf(const OperationInfo& operation);
 const OperationInfo* FindOperation(std::string_view name);
 // The position of a parameter, or -1.
 int ParameterIndex(const OperationInfo& operation, std::string_view name);

@@ -169,6 +169,7 @@ struct CoreProgram {
   // Indexed by engine (kUnknown and kDma stay empty).
   std::array<std::vector<Instruction>, 7> streams;
   std::vector<Operand> operands;
+  std::vector<Indirection> indirections;  // of dynamic operands
   std::vector<Attribute> attributes;
   std::vector<Wait> waits;
   std::vector<Signal> signals;
@@ -182,6 +183,11 @@ struct CoreProgram {
   std::span<const Operand> OperandsOf(const Instruction& i) const {
     return {operands.data() + i.first_operand, Info(i.opcode).operands.size()};
   }
+  // Null if the access is static.
+  const Indirection* IndirectionOf(const Access& access) const {
+    return access.is_dynamic() ? &indirections[access.indirection - 1]
+                               : nullptr;
+  }
   std::span<const Attribute> AttributesOf(const Instruction& i) const {
     return {attributes.data() + i.first_attribute,
             Info(i.opcode).attributes.size()};
@@ -191,6 +197,21 @@ struct CoreProgram {
   }
   std::span<const Signal> SignalsOf(const Instruction& i) const {
     return {signals.data() + i.first_signal, i.num_signals};
+  }
+  // Calls visit(access, role, is_index) for each operand in memory, and for the
+  // index tiles that dynamic ones read.
+  template <typename Visit>
+  void ForEachAccess(const Instruction& i, Visit visit) const {
+    const auto specs = Info(i.opcode).operands;
+    const auto of = OperandsOf(i);
+    for (size_t o = 0; o < specs.size(); ++o) {
+      if (of[o].kind != Operand::Kind::kAccess) continue;
+      visit(of[o].access, specs[o].role, false);
+      const Indirection* indirection = IndirectionOf(of[o].access);
+      if (indirection != nullptr && indirection->has_index()) {
+        visit(indirection->index, Role::kIn, true);
+      }
+    }
   }
   int64_t num_instructions() const;
 };

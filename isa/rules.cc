@@ -102,6 +102,30 @@ constexpr std::array<OperandRule, 6> kOperandRules = {{
      }},
 }};
 
+// Of every operand that is an indirect view, whatever runs the operation.
+constexpr std::array<OperandRule, 3> kIndirectRules = {{
+    {{"operand.indirect",
+      "no vector_offset outside DMA, no indirect() where it is not listed",
+      "nki/get-started/nki-language-guide.rst:269", nullptr, "",
+      "{operand} cannot be that indirect view: rows with an index each are for "
+      "DMA, views made by indirect() for the operands that list them, and a "
+      "dynamic offset cannot place what a matmul writes",
+      "copy what is indexed to a tile, and use that"},
+     rows::AllowsIndirection},
+    {{"operand.index_dtype", "dt(off_idx(x)) in ('int32', 'uint32')",
+      "nki/api/nki/isa/__init__.py:303", nullptr, "",
+      "the index of {operand} must be of int32 or uint32",
+      "cast it with tensor_copy", Layer::kDevice, Evidence::kInferred},
+     rows::IndexIsLong},
+    {{"operand.index_count",
+      "numel(x) / P(x) <= G * K if P(x) % G == 0 else P(x) % G",
+      "nki/api/nki/language/__init__.py:556", nullptr, "",
+      "{operand} has {F} elements per partition, more than a group of "
+      "partitions holds offsets for on the {engine} engine",
+      "use an index tile of more columns, or whole groups of partitions"},
+     rows::IndexHoldsOffsets},
+}};
+
 constexpr std::array<Rule, 5> kParameterRules = {{
     {"argument.missing", "", "", nullptr, "", "{operand} is missing"},
     {"argument.kind", "", "", nullptr, "", "{operand} must be {expected}"},
@@ -121,6 +145,7 @@ const std::vector<Rule>& OperandRuleList() {
     auto* rules = new std::vector<Rule>;
     for (const Rule& r : kParameterRules) rules->push_back(r);
     for (const OperandRule& r : kOperandRules) rules->push_back(r.rule);
+    for (const OperandRule& r : kIndirectRules) rules->push_back(r.rule);
     return rules;
   }();
   return *list;
@@ -406,6 +431,13 @@ void CheckCall(const Call& call, unsigned layers,
                std::vector<Diagnostic>& findings) {
   if (!CheckParameterKinds(call, findings)) return;
   const size_t before = findings.size();
+  for (size_t i = 0; i < call.operation->parameters.size(); ++i) {
+    if (!call[i].is_tile() || !call[i].access.is_dynamic()) continue;
+    for (const OperandRule& r : kIndirectRules) {
+      if (r.holds(call, call[i])) continue;
+      Report(r.rule, call, call.operation->parameters[i].name, "", findings);
+    }
+  }
   if (OnComputeEngine(call)) {
     for (size_t i = 0; i < call.operation->parameters.size(); ++i) {
       const Value& v = call[i];
@@ -421,7 +453,7 @@ void CheckCall(const Call& call, unsigned layers,
   const bool psum_said = std::any_of(
       findings.begin() + static_cast<ptrdiff_t>(before), findings.end(),
       [](const Diagnostic& d) { return d.id == "operand.gpsimd_psum"; });
-  for (const Rule& rule : call.operation->rules) {
+  for (const Rule& rule : RulesOf(*call.operation)) {
     if (!Wanted(rule, layers) || rule.holds(call)) continue;
     // The operations' own rows of the same rule name no operand.
     if (psum_said && rule.id.ends_with(".gpsimd_psum")) continue;
@@ -439,7 +471,7 @@ std::vector<const Rule*> AllRules() {
   std::vector<const Rule*> all;
   for (const Rule& r : OperandRuleList()) all.push_back(&r);
   for (const OperationInfo* operation : Operations()) {
-    for (const Rule& r : operation->rules) all.push_back(&r);
+    for (const Rule& r : RulesOf(*operation)) all.push_back(&r);
   }
   return all;
 }

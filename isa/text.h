@@ -11,9 +11,11 @@
 //
 // One line an instruction: engine, #order, operation.step, opcode, operands,
 // attributes, waits ("/consume"), signals ("/read"), source. An access is
-// tensor[first:last partition, offset+count x step,...]:dtype, in elements; a
-// tensor or operation whose name is not unique is written %index"name". `;`
-// starts a comment. docs/program-format.md has the grammar.
+// tensor[first:last partition, offset+count x step,...]:dtype, in elements,
+// with a dynamic offset as ` @vector t[...]:int32 dim=0 step=4 limit=3` (or
+// @scalar, @tensor, or @register r3) before the bracket; a tensor or operation
+// whose name is not unique is written %index"name". `;` starts a comment.
+// docs/program-format.md has the grammar.
 #ifndef TRNEMU_ISA_TEXT_H_
 #define TRNEMU_ISA_TEXT_H_
 
@@ -43,10 +45,12 @@ class Disassembler {
 
   // The instruction's line, without indentation and end of line.
   std::string Line(int core, const Instruction& instruction) const;
-  // One operand slot: an access, a number, a pattern; "" if absent.
-  std::string Line(const Operand& operand) const;
+  // One operand slot of the core: an access, a number, a pattern; "" if
+  // absent.
+  std::string Line(int core, const Operand& operand) const;
 
  private:
+  std::string AccessText(const CoreProgram& core, const Access& access) const;
   struct Names;
   const Program& program_;
   std::unique_ptr<Names> names_;

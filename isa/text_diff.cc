@@ -58,13 +58,32 @@ std::string CompareData(const Program& a, const Program& b) {
   return Both(Owner(a, at), byte(data_a), byte(data_b));
 }
 
+// As operator==, whatever the pools' layout.
+bool SameOperand(const CoreProgram& a, const Operand& in_a,
+                 const CoreProgram& b, const Operand& in_b) {
+  const Indirection* of_a = a.IndirectionOf(in_a.access);
+  const Indirection* of_b = b.IndirectionOf(in_b.access);
+  if ((of_a == nullptr) != (of_b == nullptr)) return false;
+  if (of_a == nullptr) return in_a == in_b;
+  Operand same_place = in_b;
+  same_place.access.indirection = in_a.access.indirection;
+  return in_a == same_place && *of_a == *of_b;
+}
+
+bool SameOperands(const CoreProgram& a, const Instruction& in_a,
+                  const CoreProgram& b, const Instruction& in_b) {
+  return std::ranges::equal(a.OperandsOf(in_a), b.OperandsOf(in_b),
+                            [&](const Operand& x, const Operand& y) {
+                              return SameOperand(a, x, b, y);
+                            });
+}
+
 // Pools may be laid out differently: compares what the instructions refer to.
 bool Same(const CoreProgram& a, const Instruction& in_a, const CoreProgram& b,
           const Instruction& in_b) {
   return in_a.opcode == in_b.opcode && in_a.step == in_b.step &&
          in_a.operation == in_b.operation && in_a.order == in_b.order &&
-         in_a.source == in_b.source &&
-         std::ranges::equal(a.OperandsOf(in_a), b.OperandsOf(in_b)) &&
+         in_a.source == in_b.source && SameOperands(a, in_a, b, in_b) &&
          std::ranges::equal(a.AttributesOf(in_a), b.AttributesOf(in_b)) &&
          std::ranges::equal(a.WaitsOf(in_a), b.WaitsOf(in_b)) &&
          std::ranges::equal(a.SignalsOf(in_a), b.SignalsOf(in_b));

@@ -309,13 +309,53 @@ bool InstructionParser::ReadOperand(Lexer& lexer, OperandKind kind,
   return ReadAccess(lexer, either->mutable_access());
 }
 
-bool InstructionParser::ReadAccess(Lexer& lexer, pb::Access* to) const {
+bool InstructionParser::ReadAccess(Lexer& lexer, pb::Access* to,
+                                   bool is_index) const {
   uint32_t tensor = 0;
   if (!tensors_.Read(lexer, "tensor", &tensor)) return false;
   to->set_tensor(tensor);
-  return lexer.Expect("[") && ReadStart(lexer, to) && lexer.Expect("+") &&
-         ReadDims(lexer, to) && lexer.Expect("]") && lexer.Expect(":") &&
-         ReadDtype(lexer, to);
+  if (!lexer.Expect("[") || !ReadStart(lexer, to) || !lexer.Expect("+") ||
+      !ReadDims(lexer, to)) {
+    return false;
+  }
+  // An index is static: hostile text cannot nest them.
+  if (!is_index && lexer.Accept("@") &&
+      !ReadIndirection(lexer, to->mutable_indirection())) {
+    return false;
+  }
+  return lexer.Expect("]") && lexer.Expect(":") && ReadDtype(lexer, to);
+}
+
+// After the "@": kind, register or index, dim=, step=, limit=.
+bool InstructionParser::ReadIndirection(Lexer& lexer,
+                                        pb::Indirection* to) const {
+  std::string word;
+  if (!lexer.Word("register, scalar, vector or tensor", &word)) return false;
+  const auto kind = FromName<IndirectionKind>(kIndirectionKindNames, word);
+  if (!kind || word == kIndirectionKindNames[0]) {
+    return lexer.Fail(absl::StrCat(
+        "register, scalar, vector or tensor instead of `", word, "`"));
+  }
+  to->set_kind(static_cast<pb::IndirectionKind>(*kind));
+  uint32_t reg = 0;
+  if (*kind != IndirectionKind::kScalarRegister) {
+    if (!ReadAccess(lexer, to->mutable_index(), true)) return false;
+  } else if (lexer.AcceptNumbered("r", &reg)) {
+    to->set_register_(reg);
+  } else {
+    return lexer.Fail("a register such as r0");
+  }
+  uint32_t dim = 0;
+  int64_t step = 0;
+  int64_t limit = 0;
+  if (!lexer.Field("dim", &dim) || !lexer.Field("step", &step) ||
+      !lexer.Field("limit", &limit)) {
+    return false;
+  }
+  to->set_dim(dim);
+  to->set_step(step);
+  to->set_limit(limit);
+  return true;
 }
 
 }  // namespace trnemu::text

@@ -39,7 +39,8 @@ class InstructionParser {
             google::protobuf::Message* body) const;
   bool ReadOperand(Lexer& lexer, OperandKind kind,
                    google::protobuf::Message* to) const;
-  bool ReadAccess(Lexer& lexer, pb::Access* to) const;
+  bool ReadAccess(Lexer& lexer, pb::Access* to, bool is_index = false) const;
+  bool ReadIndirection(Lexer& lexer, pb::Indirection* to) const;
 
   NameTable tensors_;
   NameTable operations_;

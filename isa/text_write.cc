@@ -175,7 +175,28 @@ Disassembler::Disassembler(const Program& program)
 
 Disassembler::~Disassembler() = default;
 
-std::string Disassembler::Line(const Operand& operand) const {
+std::string Disassembler::AccessText(const CoreProgram& core,
+                                     const Access& access) const {
+  std::string line = text::ReferenceAt(names_->tensors, access.tensor) + "[";
+  if (access.on_chip()) {
+    absl::StrAppend(&line, access.start_partition, ":",
+                    access.start_partition + access.partitions, ", ");
+  }
+  absl::StrAppend(&line, access.offset, "+");
+  text::AppendDims(access, line);
+  if (const Indirection* i = core.IndirectionOf(access)) {
+    absl::StrAppend(
+        &line, " @",
+        text::Str(kIndirectionKindNames[static_cast<size_t>(i->kind)]), " ",
+        i->has_index() ? AccessText(core, i->index) : absl::StrCat("r", i->reg),
+        " dim=", static_cast<int>(i->dim), " step=", i->step,
+        " limit=", i->limit);
+  }
+  absl::StrAppend(&line, "]:", text::Str(Name(access.dtype)));
+  return line;
+}
+
+std::string Disassembler::Line(int core, const Operand& operand) const {
   const Access& access = operand.access;
   std::string line;
   switch (operand.kind) {
@@ -192,15 +213,7 @@ std::string Disassembler::Line(const Operand& operand) const {
     case Operand::Kind::kAccess:
       break;
   }
-  line = text::ReferenceAt(names_->tensors, access.tensor) + "[";
-  if (access.on_chip()) {
-    absl::StrAppend(&line, access.start_partition, ":",
-                    access.start_partition + access.partitions, ", ");
-  }
-  absl::StrAppend(&line, access.offset, "+");
-  text::AppendDims(access, line);
-  absl::StrAppend(&line, "]:", std::string(Name(access.dtype)));
-  return line;
+  return AccessText(program_.cores[static_cast<size_t>(core)], access);
 }
 
 std::string Disassembler::Line(int core_index,
@@ -215,7 +228,7 @@ std::string Disassembler::Line(int core_index,
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].kind == Operand::Kind::kAbsent) continue;
     absl::StrAppend(&line, " ", text::Str(info.operands[i].name), "=",
-                    Line(operands[i]));
+                    Line(core_index, operands[i]));
   }
   const auto attributes = core.AttributesOf(instruction);
   for (size_t i = 0; i < attributes.size(); ++i) {

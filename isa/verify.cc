@@ -72,7 +72,8 @@ class Verifier {
   void CheckRegisterCount(size_t core, Engine engine);
   bool CheckOperands(size_t core, const Instruction& instruction);
   bool CheckPlace(size_t core, Engine engine, const Instruction& instruction);
-  bool InsideTensor(const Access& access) const;
+  bool InsideTensor(const Access& access, const Indirection* i) const;
+  std::string WhatIsOutside(size_t core, const Access& access) const;
   void Locate(Diagnostic& d, size_t core, const Instruction& instruction) const;
 
   const Program& program_;
@@ -179,13 +180,32 @@ void Verifier::Locate(Diagnostic& d, size_t core, const Instruction& i) const {
   d.source = program_.DescribeSource(i.source);
 }
 
-bool Verifier::InsideTensor(const Access& a) const {
+bool Verifier::InsideTensor(const Access& a, const Indirection* i) const {
   const Tensor& t = program_.tensors[a.tensor];
   if (a.space != t.space()) return false;
+  if (i != nullptr && !MisfitOf(a, *i).empty()) return false;
   const int64_t bytes = a.on_chip() ? t.bytes_per_partition() : t.nbytes();
   return CheckBounds(a, bytes / static_cast<int64_t>(SizeOf(a.dtype)),
-                     a.on_chip() ? t.shape[0] : 0, t.name)
+                     a.on_chip() ? t.shape[0] : 0, t.name, i)
       .ok();
+}
+
+// "" if the operand, wherever a run moves it, and its index are inside their
+// tensors, of this core.
+std::string Verifier::WhatIsOutside(size_t core, const Access& access) const {
+  const Indirection* i = program_.cores[core].IndirectionOf(access);
+  const Tensor& t = program_.tensors[access.tensor];
+  if (!InsideTensor(access, i)) {
+    return absl::StrCat(Describe(access), " reaches outside tensor ", t.name,
+                        " of shape ", DescribeShape(t.shape), " ",
+                        std::string(Name(t.dtype)));
+  }
+  if (t.on_chip() && t.core != core) {
+    return absl::StrCat("tile ", t.name, " belongs to core ", t.core);
+  }
+  if (i == nullptr || !i->has_index()) return "";
+  const std::string index = WhatIsOutside(core, i->index);
+  return index.empty() ? "" : absl::StrCat("its index: ", index);
 }
 
 bool Verifier::CheckOperands(size_t core, const Instruction& i) {
@@ -194,17 +214,8 @@ bool Verifier::CheckOperands(size_t core, const Instruction& i) {
     const OperandSpec& spec = Info(i.opcode).operands[o];
     const Operand& operand = operands[o];
     if (operand.kind != Operand::Kind::kAccess) continue;
-    const Tensor& t = program_.tensors[operand.access.tensor];
-    std::string what;
-    if (!InsideTensor(operand.access)) {
-      what = absl::StrCat(Describe(operand.access), " reaches outside tensor ",
-                          t.name, " of shape ", DescribeShape(t.shape), " ",
-                          std::string(Name(t.dtype)));
-    } else if (t.on_chip() && t.core != core) {
-      what = absl::StrCat("tile ", t.name, " belongs to core ", t.core);
-    } else {
-      continue;
-    }
+    const std::string what = WhatIsOutside(core, operand.access);
+    if (what.empty()) continue;
     Diagnostic d =
         Finding(Category::kOutOfBounds, "access.out_of_bounds",
                 absl::StrCat("operand ", std::string(spec.name), ": ", what));

@@ -248,13 +248,52 @@ std::optional<std::vector<Dim>> Restride(std::span<const Dim> dims,
   return result;
 }
 
+// Whether the first item takes dimension 0 as it is.
+bool TakesFirstWhole(const View& view, std::span<const Index> indices) {
+  if (indices.empty() || indices[0].kind == Index::Kind::kEllipsis) return true;
+  if (indices[0].kind != Index::Kind::kSlice || indices[0].step == 0) {
+    return false;
+  }
+  const Range range = Resolve(indices[0], view.dims[0].count);
+  return range.count == view.dims[0].count && indices[0].step == 1;
+}
+
+absl::Status FirstMustStay(const View& view) {
+  return IllegalView(view, "indirect_dim",
+                     "its dimension 0 has an index for each row, and must "
+                     "stay whole and first");
+}
+
 }  // namespace
 
+bool FirstIsIndexed(const View& view) {
+  return view.indirection && view.indirection->kind == IndirectionKind::kVector;
+}
+
+absl::Status RefuseOffsets(const View& view, std::string_view method) {
+  if (!view.indirection || view.indirection->kind != IndirectionKind::kTensor) {
+    return absl::OkStatus();
+  }
+  return IndirectAlready(view, method);
+}
+
+absl::Status IndirectAlready(const View& view, std::string_view method) {
+  return IllegalView(
+      view, "indirect_again",
+      absl::StrCat(std::string(method),
+                   " cannot follow an index that only a run knows"));
+}
+
 absl::StatusOr<View> Slice(const View& view, std::span<const Index> indices) {
+  if (absl::Status s = RefuseOffsets(view, "indexing"); !s.ok()) return s;
+  if (FirstIsIndexed(view) && !TakesFirstWhole(view, indices)) {
+    return FirstMustStay(view);
+  }
   return Slicer(view).Run(indices);
 }
 
 absl::StatusOr<View> Reshape(const View& view, std::span<const int64_t> shape) {
+  if (absl::Status s = RefuseOffsets(view, "reshape"); !s.ok()) return s;
   const int64_t size = view.size();
   const auto full = InferShape(shape, size);
   if (!full || size == std::numeric_limits<int64_t>::max()) {
@@ -275,6 +314,12 @@ absl::StatusOr<View> Reshape(const View& view, std::span<const int64_t> shape) {
     }
     dims = dims.subspan(1);
     target = target.subspan(1);
+  } else if (FirstIsIndexed(view)) {
+    if (target.empty() || target[0] != dims[0].count) {
+      return FirstMustStay(view);
+    }
+    dims = dims.subspan(1);
+    target = target.subspan(1);
   }
   const auto restrided = Restride(dims, target);
   if (!restrided) {
@@ -283,12 +328,13 @@ absl::StatusOr<View> Reshape(const View& view, std::span<const int64_t> shape) {
                                     " would need a copy, since the view is not "
                                     "contiguous there"));
   }
-  result.dims.resize(view.on_chip() ? 1 : 0);
+  result.dims.resize(view.on_chip() || FirstIsIndexed(view) ? 1 : 0);
   result.dims.insert(result.dims.end(), restrided->begin(), restrided->end());
   return result;
 }
 
 absl::StatusOr<View> Permute(const View& view, std::span<const int64_t> order) {
+  if (absl::Status s = RefuseOffsets(view, "permute"); !s.ok()) return s;
   View result = view;
   std::vector<bool> used(view.dims.size(), false);
   result.dims.clear();
@@ -313,16 +359,21 @@ absl::StatusOr<View> Permute(const View& view, std::span<const int64_t> order) {
                                     "partition dimension, not ",
                                     order[0]));
   }
+  if (FirstIsIndexed(view) && order[0] != 0 && order[0] != -rank) {
+    return FirstMustStay(view);
+  }
   return result;
 }
 
 absl::StatusOr<View> Broadcast(const View& view, int64_t dim, int64_t size) {
+  if (absl::Status s = RefuseOffsets(view, "broadcast"); !s.ok()) return s;
   const auto axis = NormalizeAxis(view, dim);
   if (!axis.ok()) return axis.status();
   if (view.on_chip() && *axis == 0) {
     return IllegalView(view, "broadcast_partition",
                        "the partition dimension cannot be broadcast");
   }
+  if (FirstIsIndexed(view) && *axis == 0) return FirstMustStay(view);
   if (view.dims[*axis].count != 1) {
     return IllegalView(
         view, "broadcast",

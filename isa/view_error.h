@@ -14,6 +14,13 @@ namespace trnemu {
 absl::Status IllegalView(const View& view, std::string_view id,
                          const std::string& what);
 
+// The sentence of a view that has an indirection already.
+absl::Status IndirectAlready(const View& view, std::string_view method);
+// Dimension 0 is what an indirection is about, and has to stay.
+bool FirstIsIndexed(const View& view);
+// Refuses what cannot be done to elements at scattered offsets.
+absl::Status RefuseOffsets(const View& view, std::string_view method);
+
 }  // namespace trnemu
 
 #endif  // TRNEMU_ISA_VIEW_ERROR_H_

@@ -95,6 +95,7 @@ absl::Status IllegalView(const View& view, std::string_view id,
 }
 
 absl::StatusOr<View> Reinterpret(const View& view, Dtype dtype) {
+  if (view.indirection) return IndirectAlready(view, "view(dtype)");
   const int64_t from = static_cast<int64_t>(SizeOf(view.dtype));
   const int64_t to = static_cast<int64_t>(SizeOf(dtype));
   View result = view;
@@ -131,6 +132,7 @@ absl::StatusOr<View> Reinterpret(const View& view, Dtype dtype) {
 absl::StatusOr<View> AccessPattern(const View& view,
                                    std::span<const Dim> pattern, int64_t offset,
                                    Dtype dtype) {
+  if (view.indirection) return IndirectAlready(view, "ap");
   if (pattern.empty()) {
     return IllegalView(view, "pattern", "an access pattern has no pairs");
   }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
-#include <utility>
+#include <string>
 
+#include "absl/strings/str_cat.h"
+#include "core/dynamic.h"
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
-#include "core/extent.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 #include "core/shadow.h"
@@ -15,17 +15,8 @@
 namespace trnemu {
 namespace {
 
-// Elements that are cast or gathered at a time.
+// Elements that are cast, gathered or added at a time.
 constexpr int64_t kChunk = 4096;
-
-int64_t SizeOfTile(const Tile& tile) {
-  return tile.partitions * tile.free_size;
-}
-
-// The partitions of queue `queue`: [result, result of queue + 1).
-int64_t FirstPartition(int64_t queue, int64_t queues) {
-  return (queue * kPartitions + queues - 1) / queues;
-}
 
 // Moves n elements of runs that do not end before.
 class Mover {
@@ -96,150 +87,186 @@ class Mover {
   bool reported_ = false;
 };
 
-// Elements that lie one after the other.
-int64_t DenseRun(const Layout& layout, size_t bytes) {
-  return layout.step() == static_cast<ptrdiff_t>(bytes) ? layout.run() : 1;
+// n elements of a tile, from element `first` of its flat order on.
+struct Piece {
+  Tile tile;
+  int64_t first = 0;
+};
+
+void MarkPiece(const Piece& dst, int64_t n, const CoreState& state) {
+  if (state.check_memory) MarkWritten(dst.tile, dst.first, n);
+  MarkPsum(dst.tile, PsumWriter::kOther, dst.first, n);
 }
 
-// Multiples of n inside (first, first + count).
-int64_t Breaks(DmaPart part, int64_t n) {
-  return (part.first + part.count - 1) / n - part.first / n;
+// `described` is the source in its own order, for the diagnostic.
+absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
+                         const Tile* described, CoreState& state) {
+  if (!state.check_memory) return absl::OkStatus();
+  absl::Status status = CheckWritten(src.tile, name, src.first, n);
+  if (!status.ok() && described != nullptr) {
+    absl::Status whole = CheckWritten(*described, name);
+    if (!whole.ok()) status = whole;
+  }
+  return Admit(state, status);
+}
+
+absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
+                       const Tile* described, CoreState& state) {
+  if (dst.tile.dtype != src.tile.dtype) {
+    if (IsPacked(src.tile.dtype)) return PackedHasNoValue(src.tile, "src");
+    if (IsPacked(dst.tile.dtype)) return PackedHasNoValue(dst.tile, "dst");
+  }
+  absl::Status status = CheckSource(src, n, "src", described, state);
+  if (!status.ok()) return status;
+  const Layout dst_layout = FlatLayout(dst.tile);
+  const Layout src_layout = FlatLayout(src.tile);
+  RunCursor to(dst_layout, dst.first);
+  RunCursor from(src_layout, src.first);
+  Mover mover(dst.tile, to.step(), src.tile, from.step(), state);
+  for (int64_t done = 0; done < n;) {
+    const int64_t run = std::min({to.remaining(), from.remaining(), n - done});
+    mover.Move(to.offset(), from.offset(), dst.first + done, run);
+    to.Advance(run);
+    from.Advance(run);
+    done += run;
+  }
+  MarkPiece(dst, n, state);
+  return absl::OkStatus();
+}
+
+void ReadPiece(const Piece& src, int64_t n, CoreState& state, float* values) {
+  const Layout layout = FlatLayout(src.tile);
+  ForEachRun(layout, src.first, n,
+             [&](ptrdiff_t offset, int64_t element, int64_t run) {
+               WidenRow(src.tile.dtype, src.tile.base + offset, layout.step(),
+                        static_cast<size_t>(run), state.numerics,
+                        values + (element - src.first));
+             });
+}
+
+void WritePiece(const Piece& dst, int64_t n, const float* values,
+                CoreState& state) {
+  if (IsInteger(dst.tile.dtype)) {
+    const auto nan =
+        static_cast<int64_t>(FirstNan(values, static_cast<size_t>(n)));
+    if (nan < n) {
+      const int64_t at = dst.first + nan;
+      WarnNanToInteger(state, "dst", dst.tile, at / dst.tile.free_size,
+                       at % dst.tile.free_size);
+    }
+  }
+  const Layout layout = FlatLayout(dst.tile);
+  ForEachRun(layout, dst.first, n,
+             [&](ptrdiff_t offset, int64_t element, int64_t run) {
+               NarrowRow(values + (element - dst.first),
+                         static_cast<size_t>(run), dst.tile.dtype,
+                         dst.tile.base + offset, layout.step(), state.numerics);
+             });
+}
+
+// Where element `at` of the flat order lies, and how many follow in the same
+// row; false if its row is left out.
+bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Piece& piece) {
+  if (!operand.has_rows) {
+    piece.tile = operand.tile;
+    piece.first = at;
+    return true;
+  }
+  const int64_t row_size = operand.tile.partitions * operand.tile.free_size;
+  piece.first = at % row_size;
+  n = std::min(n, row_size - piece.first);
+  const int64_t offset = operand.rows[static_cast<size_t>(at / row_size)];
+  if (offset == kNoRow) return false;
+  piece.tile = Moved(operand.tile, offset);
+  return true;
+}
+
+absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
+                      int64_t n, CoreState& state) {
+  float* const sum = RowBuffer(state, 0, kChunk);
+  float* const term = RowBuffer(state, 1, kChunk);
+  Piece src;
+  for (int s = 0; s < t.num_srcs; ++s) {
+    if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, src)) {
+      return absl::OkStatus();  // its row has no index: nothing is added
+    }
+    absl::Status status =
+        CheckSource(src, n, absl::StrCat("src", s), nullptr, state);
+    if (!status.ok()) return status;
+    ReadPiece(src, n, state, s == 0 ? sum : term);
+    for (int64_t i = 0; s > 0 && i < n; ++i) sum[i] += term[i];
+  }
+  WritePiece(dst, n, sum, state);
+  MarkPiece(dst, n, state);
+  return absl::OkStatus();
+}
+
+// Elements from `at` on that no row of an operand ends before.
+int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
+  Piece unused;
+  for (const DmaOperand& src : t.sources()) {
+    if (!src.has_rows) continue;
+    const int64_t row_size = src.tile.partitions * src.tile.free_size;
+    n = std::min(n, row_size - at % row_size);
+  }
+  return t.opcode == Opcode::kDmaCompute ? std::min(n, kChunk) : n;
+}
+
+// Column by column: the part's share of each.
+absl::Status MoveColumns(const DmaTransfer& t, DmaPart part, CoreState& state) {
+  const int64_t columns = t.columns();
+  Piece dst, src;
+  for (int64_t w = 0; w < columns; ++w) {
+    const int64_t offset = t.srcs[0].rows[static_cast<size_t>(w)];
+    if (offset == kNoRow) continue;
+    dst = {Moved(t.dst.tile, w * t.column_step), part.first / columns};
+    src = {Moved(t.srcs[0].tile, offset), part.first / columns};
+    absl::Status status =
+        MovePiece(dst, src, part.count / columns, nullptr, state);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-std::vector<DmaPart> SplitDma(const Tile& dst, const Tile& src, int queues) {
-  std::vector<DmaPart> parts;
-  SplitDma(dst, src, queues, parts);
-  return parts;
-}
-
-void SplitDma(const Tile& dst, const Tile& src, int queues,
-              std::vector<DmaPart>& parts) {
-  parts.resize(static_cast<size_t>(queues));
-  const bool dst_on_chip = dst.space != Space::kHbm;
-  const Tile& chip = dst_on_chip ? dst : src;
-  const int64_t total = SizeOfTile(dst);
-  const int64_t start = chip.first_partition;
-  int64_t done = 0;
-  for (int q = 0; q < queues; ++q) {
-    int64_t end = 0;
-    if (chip.space == Space::kHbm) {
-      end = total / queues * (q + 1) + total % queues * (q + 1) / queues;
-    } else {
-      const int64_t partition = FirstPartition(q + 1, queues) - start;
-      end = std::clamp<int64_t>(partition, 0, chip.partitions) * chip.free_size;
+absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
+                            CoreState& state) {
+  if (t.nothing || part.count == 0) return absl::OkStatus();
+  if (t.rows_are_columns) return MoveColumns(t, part, state);
+  const Tile* const described =
+      t.opcode == Opcode::kDmaTranspose ? &t.plain_src : nullptr;
+  Piece dst, src;
+  for (int64_t at = part.first; at < part.first + part.count;) {
+    int64_t n = SegmentLength(t, at, part.first + part.count - at);
+    absl::Status status;
+    if (!Locate(t.dst, at, n, dst)) {
+      at += n;
+      continue;
     }
-    parts[static_cast<size_t>(q)] = {done, end - done};
-    done = end;
+    if (t.opcode == Opcode::kDmaCompute) {
+      status = SumPiece(t, at, dst, n, state);
+    } else if (Locate(t.srcs[0], at, n, src)) {
+      status = MovePiece(dst, src, n, described, state);
+    }
+    if (!status.ok()) return status;
+    at += n;
   }
+  return absl::OkStatus();
 }
 
 absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
                             CoreState& state) {
   if (part.count == 0) return absl::OkStatus();
-  if (dst.dtype != src.dtype) {
-    if (IsPacked(src.dtype)) return PackedHasNoValue(src, "src");
-    if (IsPacked(dst.dtype)) return PackedHasNoValue(dst, "dst");
-  }
-  if (state.check_memory) {
-    absl::Status status =
-        Admit(state, CheckWritten(src, "src", part.first, part.count));
-    if (!status.ok()) return status;
-  }
-  const Layout dst_layout = FlatLayout(dst);
-  const Layout src_layout = FlatLayout(src);
-  RunCursor to(dst_layout, part.first);
-  RunCursor from(src_layout, part.first);
-  Mover mover(dst, to.step(), src, from.step(), state);
-  for (int64_t done = 0; done < part.count;) {
-    const int64_t n =
-        std::min({to.remaining(), from.remaining(), part.count - done});
-    mover.Move(to.offset(), from.offset(), part.first + done, n);
-    to.Advance(n);
-    from.Advance(n);
-    done += n;
-  }
-  if (state.check_memory) MarkWritten(dst, part.first, part.count);
-  MarkPsum(dst, PsumWriter::kOther, part.first, part.count);
-  return absl::OkStatus();
-}
-
-DmaShape ShapeOfDmaPart(const Tile& dst, const Tile& src, DmaPart part) {
-  DmaShape shape;
-  if (part.count == 0) return shape;
-  const int64_t bytes =
-      static_cast<int64_t>(std::max(SizeOf(dst.dtype), SizeOf(src.dtype)));
-  const int64_t to = DenseRun(FlatLayout(dst), SizeOf(dst.dtype));
-  const int64_t from = DenseRun(FlatLayout(src), SizeOf(src.dtype));
-  shape.bytes = part.count * bytes;
-  shape.rows = 1 + Breaks(part, to) + Breaks(part, from) -
-               Breaks(part, std::lcm(to, from));
-  shape.row_bytes = std::min({to, from, part.count}) * bytes;
-  return shape;
+  return MovePiece({dst, part.first}, {src, part.first}, part.count, nullptr,
+                   state);
 }
 
 absl::Status ExecuteDmaCopy(const ExecuteArgs& args, CoreState& state) {
   using S = slot::DmaCopy;
   const Tile& dst = args.slots[S::kDst].tile;
   const Tile& src = args.slots[S::kSrc].tile;
-  return ExecuteDmaPart(dst, src, {0, SizeOfTile(dst)}, state);
-}
-
-namespace {
-
-using Bytes = std::pair<const std::byte*, const std::byte*>;
-
-Bytes BoundsOf(const Tile& t) {
-  const auto [low, high] = RowExtent(t);
-  return {t.base + low,
-          t.base + high + (t.partitions - 1) * t.partition_stride};
-}
-
-// The intervals of bytes that a tile covers, sorted.
-std::vector<Bytes> IntervalsOf(const Tile& t) {
-  std::vector<Bytes> intervals;
-  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(t.dtype));
-  const Layout layout = FlatLayout(t);
-  const bool whole_runs = layout.step() == size;
-  ForEachRun(layout, 0, t.partitions * t.free_size,
-             [&](ptrdiff_t offset, int64_t, int64_t n) {
-               const std::byte* at = t.base + offset;
-               if (whole_runs) {
-                 intervals.emplace_back(at, at + n * size);
-                 return;
-               }
-               for (int64_t i = 0; i < n; ++i, at += layout.step()) {
-                 intervals.emplace_back(at, at + size);
-               }
-             });
-  std::sort(intervals.begin(), intervals.end());
-  return intervals;
-}
-
-}  // namespace
-
-bool SourceAndDestinationOverlap(const Tile& dst, const Tile& src) {
-  const auto [dst_low, dst_high] = BoundsOf(dst);
-  const auto [src_low, src_high] = BoundsOf(src);
-  if (dst_high <= src_low || src_high <= dst_low) return false;
-  const bool same = dst.base == src.base && dst.dtype == src.dtype &&
-                    dst.partitions == src.partitions && dst.rank == src.rank &&
-                    std::equal(dst.dims.begin(), dst.dims.begin() + dst.rank,
-                               src.dims.begin());
-  if (same) return false;
-  const std::vector<Bytes> written = IntervalsOf(dst);
-  const std::vector<Bytes> read = IntervalsOf(src);
-  for (size_t w = 0, r = 0; w < written.size() && r < read.size();) {
-    if (written[w].second <= read[r].first) {
-      ++w;
-    } else if (read[r].second <= written[w].first) {
-      ++r;
-    } else {
-      return true;
-    }
-  }
-  return false;
+  return ExecuteDmaPart(dst, src, {0, dst.partitions * dst.free_size}, state);
 }
 
 }  // namespace trnemu

@@ -1,13 +1,18 @@
 // DMA transfers: how one is split over its queues, and what a part does.
 //
-// A transfer is dst.flat[k] = move(src.flat[k]), where the flat order is
-// row-major and the partition is the outermost dimension of a tile on chip.
-// Same dtypes move bits, others go through fp32
-// (nki/api/nki/isa/__init__.py:285).
+// A copy is dst.flat[k] = move(src.flat[k]), where the flat order is row-major
+// and the partition is the outermost dimension of a tile on chip. Same dtypes
+// move bits, others go through fp32 (nki/api/nki/isa/__init__.py:285). A side
+// with rows is a gather or scatter: row w lies at an offset of its own. A
+// transpose is a copy whose source is read in another order; a sum adds its
+// sources in fp32, in ascending order, and casts once
+// (nki/api/nki/isa/__init__.py:2665).
 #ifndef TRNEMU_CORE_ENGINES_DMA_H_
 #define TRNEMU_CORE_ENGINES_DMA_H_
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,30 +20,87 @@
 
 namespace trnemu {
 
-// Elements [first, first + count) in the flat order. May be empty.
+// Elements [first, first + count) in the flat order of the destination. May be
+// empty.
 struct DmaPart {
   int64_t first = 0;
   int64_t count = 0;
   bool operator==(const DmaPart&) const = default;
 };
 
+inline constexpr int kMaxDmaSources = 16;
+
+// A side of a transfer.
+struct DmaOperand {
+  // All of it; with rows, a row at offset 0.
+  Tile tile;
+  bool has_rows = false;
+  // Bytes from `tile` to each row; kNoRow (core/dynamic.h): left out.
+  std::vector<int64_t> rows;
+
+  int64_t size() const {
+    const int64_t of_tile = tile.partitions * tile.free_size;
+    return has_rows ? of_tile * static_cast<int64_t>(rows.size()) : of_tile;
+  }
+};
+
+// A transfer whose addresses are known.
+struct DmaTransfer {
+  Opcode opcode = Opcode::kDmaCopy;
+  DmaOperand dst;
+  std::array<DmaOperand, kMaxDmaSources> srcs;
+  int num_srcs = 1;
+  // A scalar offset is out of bounds and skipped: nothing is moved.
+  bool nothing = false;
+  // The rows of the source are columns of dst: element w of its last
+  // dimension, which dst.tile lacks, lies w * column_step bytes on.
+  bool rows_are_columns = false;
+  int64_t column_step = 0;
+  // A transpose: where srcs[0] is read from, in its own order.
+  Tile plain_src;
+
+  std::span<const DmaOperand> sources() const {
+    return {srcs.data(), static_cast<size_t>(num_srcs)};
+  }
+  int64_t columns() const {
+    return rows_are_columns ? static_cast<int64_t>(srcs[0].rows.size()) : 1;
+  }
+  // Elements of the destination.
+  int64_t size() const { return dst.size() * columns(); }
+};
+
+// `src` so that the flat order of the result is that of its permutation:
+// dimension i is axes[i] of src, whose dimension 0 is the partition on chip.
+Tile Permuted(const Tile& src, std::span<const int> axes);
+
+// Makes a transpose of a transfer whose operands are set as for a copy, rows of
+// the source without their dimension 0. `axes` as the attribute has it.
+void MakeTranspose(DmaTransfer& transfer, uint64_t axes);
+
 // One part a queue, in order. If a side is on chip (dst first), eight of the
 // memory's 128 partitions belong to each of 16 queues, and accordingly to
 // fewer; else the elements are split evenly.
 std::vector<DmaPart> SplitDma(const Tile& dst, const Tile& src, int queues);
-// The same into a vector that is kept.
-void SplitDma(const Tile& dst, const Tile& src, int queues,
+void SplitDma(const DmaTransfer& transfer, int queues,
               std::vector<DmaPart>& parts);
 
 // Moves a part. Checks that what it reads has been written and marks what it
-// writes. A transfer whose source and destination overlap is undefined on the
-// device; here it moves runs in the flat order.
+// writes; rows that are left out keep their bytes and marks. A transfer whose
+// source and destination overlap is undefined on the device; here it moves
+// runs in the flat order.
+absl::Status ExecuteDmaPart(const DmaTransfer& transfer, DmaPart part,
+                            CoreState& state);
+// The same of a copy without rows.
 absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
                             CoreState& state);
 
 // Whether a transfer writes bytes that it also reads, other than each onto
 // itself. Exact.
 bool SourceAndDestinationOverlap(const Tile& dst, const Tile& src);
+bool SourceAndDestinationOverlap(const DmaTransfer& transfer);
+// The positions of two rows of dst that are the same; {-1, -1}: there are
+// none.
+std::pair<int64_t, int64_t> DuplicateRows(const DmaOperand& dst);
 
 // What the time of a part depends on.
 struct DmaShape {
@@ -49,6 +111,7 @@ struct DmaShape {
   int64_t row_bytes = 0;
 };
 DmaShape ShapeOfDmaPart(const Tile& dst, const Tile& src, DmaPart part);
+DmaShape ShapeOfDmaPart(const DmaTransfer& transfer, DmaPart part);
 
 }  // namespace trnemu
 

@@ -216,7 +216,7 @@ class Reader {
                              std::string(spec.name), " is '", view->view.name,
                              "', a view of another ProgramBuilder"));
     }
-    return Value::Of(OrRaiseHere(ToAccess(view->view)));
+    return OrRaiseHere(ToValue(view->view, spec.keep_dims));
   }
 
   // Python and NumPy numbers; arrays are none, whatever their size.

@@ -98,7 +98,7 @@ nb::list OperationRows() {
       parameters.append(ParameterOf(p));
     }
     nb::list rules;
-    for (const Rule& r : operation->rules) rules.append(RuleOf(r));
+    for (const Rule& r : RulesOf(*operation)) rules.append(RuleOf(r));
     nb::dict row;
     row["name"] = Text(operation->name);
     row["signature"] = Signature(*operation);

@@ -1,7 +1,9 @@
 // View: NumPy's indexing over isa/access.h.
 #include <nanobind/stl/string.h>
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
@@ -79,33 +81,93 @@ std::vector<int64_t> Integers(nb::args args, std::string_view what) {
   return ToInts(args, what);
 }
 
-[[noreturn]] void Unsupported(std::string_view what, std::string_view remedy) {
-  Diagnostic d;
-  d.category = Category::kUnsupported;
-  d.id = "unsupported.dynamic_access";
-  d.message =
-      absl::StrCat("trnemu does not support ", std::string(what), " yet");
-  d.remedy = remedy;
-  RaiseHere(ToStatus(std::move(d)));
+// A register, or a view of one element, of the same builder.
+DynamicIndex ToDynamicIndex(const BoundView& self, nb::handle object,
+                            std::string_view what) {
+  DynamicIndex index;
+  uint64_t builder = 0;
+  BoundRegister* reg = nullptr;
+  BoundView* view = nullptr;
+  if (nb::try_cast(object, reg) && reg != nullptr) {
+    index.is_register = true;
+    index.reg = reg->index;
+    builder = reg->builder;
+  } else if (nb::try_cast(object, view) && view != nullptr) {
+    index.tile = view->view;
+    builder = view->builder;
+  } else {
+    RaiseTypeError(absl::StrCat(std::string(what),
+                                " must be a View of one element or a Register, "
+                                "not ",
+                                TypeName(object)));
+  }
+  if (builder != self.builder) {
+    RaiseHere(Category::kIllegal, "argument.builder",
+              absl::StrCat(std::string(what), " is of another ProgramBuilder"));
+  }
+  return index;
+}
+
+const View& ToIndexView(const BoundView& self, nb::handle object,
+                        std::string_view what) {
+  BoundView* view = nullptr;
+  if (!nb::try_cast(object, view) || view == nullptr) {
+    RaiseTypeError(absl::StrCat(std::string(what), " must be a View, not ",
+                                TypeName(object)));
+  }
+  if (view->builder != self.builder) {
+    RaiseHere(Category::kIllegal, "argument.builder",
+              absl::StrCat(std::string(what), " is of another ProgramBuilder"));
+  }
+  return view->view;
 }
 
 nb::object Ap(const BoundView& self, nb::handle pattern, nb::handle offset,
               nb::handle scalar_offset, nb::handle vector_offset,
               nb::handle indirect_dim, nb::handle dtype) {
+  const Dtype as = dtype.is_none() ? self.view.dtype : ToDtype(dtype);
+  const std::vector<Dim> dims = ToPattern(pattern, "pattern");
+  const int64_t start = ToInt(offset, "offset");
+  const int64_t dim = ToInt(indirect_dim, "indirect_dim");
+  if (!scalar_offset.is_none() && !vector_offset.is_none()) {
+    RaiseHere(Category::kIllegal, "access.two_offsets",
+              "an access pattern has a scalar_offset or a vector_offset, not "
+              "both");
+  }
   if (!scalar_offset.is_none()) {
-    Unsupported("ap(scalar_offset=...)", "use a constant offset=");
+    return Wrap(self, AccessPattern(self.view, dims, start, as, dim,
+                                    ToDynamicIndex(self, scalar_offset,
+                                                   "scalar_offset")));
   }
   if (!vector_offset.is_none()) {
-    Unsupported("ap(vector_offset=...)",
-                "move the rows one by one, with constant offsets");
+    return Wrap(
+        self, AccessPattern(self.view, dims, start, as, dim,
+                            ToIndexView(self, vector_offset, "vector_offset")));
   }
-  if (ToInt(indirect_dim, "indirect_dim") != 0) {
-    Unsupported("ap(indirect_dim=...)",
-                "leave it out: without scalar_offset it has no effect");
+  if (dim != 0) {
+    RaiseHere(Category::kIllegal, "access.no_offset",
+              "without scalar_offset or vector_offset, indirect_dim has no "
+              "effect: leave it out");
   }
-  const Dtype as = dtype.is_none() ? self.view.dtype : ToDtype(dtype);
-  return Wrap(self, AccessPattern(self.view, ToPattern(pattern, "pattern"),
-                                  ToInt(offset, "offset"), as));
+  return Wrap(self, AccessPattern(self.view, dims, start, as));
+}
+
+nb::object SelectIndex(const BoundView& self, nb::handle dim,
+                       nb::handle index) {
+  const int64_t axis = ToInt(dim, "dim");
+  if (IsInt(index)) {
+    return Wrap(self, Select(self.view, axis, ToInt(index, "index")));
+  }
+  return Wrap(self,
+              Select(self.view, axis, ToDynamicIndex(self, index, "index")));
+}
+
+nb::object IndirectElements(const BoundView& self, nb::handle index,
+                            nb::handle num_elem) {
+  std::optional<int64_t> count;
+  if (!num_elem.is_none()) count = ToInt(num_elem, "num_elem");
+  return Wrap(self,
+              Indirect(self.view, ToIndexView(self, index, "index"), count));
 }
 
 std::string Repr(const BoundView& v) {
@@ -144,15 +206,11 @@ void BindMethods(nb::class_<BoundView>& view) {
           nb::arg("dim"), nb::arg("size"),
           nb::sig("def broadcast(self, dim: int, size: int) -> View"),
           "Repeats axis `dim`, of size 1, `size` times.")
-      .def(
-          "select",
-          [](const BoundView& v, nb::handle dim, nb::handle index) {
-            return Wrap(
-                v, Select(v.view, ToInt(dim, "dim"), ToInt(index, "index")));
-          },
-          nb::arg("dim"), nb::arg("index"),
-          nb::sig("def select(self, dim: int, index: int) -> View"),
-          "Drops axis `dim` at `index` (axis 0 on chip is kept, size 1).")
+      .def("select", &SelectIndex, nb::arg("dim"), nb::arg("index"),
+           nb::sig("def select(self, dim: int, index: typing.Any) -> View"),
+           "Drops axis `dim` at `index` (axis 0 on chip is kept, size 1): an "
+           "int, or a register or SBUF view of one element whose value a run "
+           "reads.")
       .def(
           "view",
           [](const BoundView& v, nb::handle dtype) {
@@ -172,24 +230,28 @@ void BindMethods(nb::class_<BoundView>& view) {
                    "dtype: typing.Any = None) -> View"),
            "[step, count] pairs over the tensor's whole storage, in elements "
            "of `dtype`. On chip the first pair is the partitions, its step the "
-           "elements of a partition.")
+           "elements of a partition. scalar_offset, a register or SBUF view of "
+           "one element, moves it along axis `indirect_dim` when it is used; "
+           "vector_offset, an SBUF view, does so row by row (HBM, axis 0).")
       .def(
           "vector_select",
-          [](const BoundView&, nb::args, nb::kwargs) -> nb::object {
-            Unsupported("vector_select",
-                        "move the rows one by one, with constant indices");
+          [](const BoundView& v, nb::handle dim, nb::handle offsets) {
+            return Wrap(v,
+                        VectorSelect(v.view, ToInt(dim, "dim"),
+                                     ToIndexView(v, offsets, "vector_offset")));
           },
-          nb::sig("def vector_select(self, *args: typing.Any, **kwargs: "
-                  "typing.Any) -> View"),
-          "Not supported yet: raises Fault.")
-      .def(
-          "indirect",
-          [](const BoundView&, nb::args, nb::kwargs) -> nb::object {
-            Unsupported("indirect access", "use constant indices");
-          },
-          nb::sig("def indirect(self, *args: typing.Any, **kwargs: typing.Any) "
-                  "-> View"),
-          "Not supported yet: raises Fault.");
+          nb::arg("dim"), nb::arg("vector_offset"),
+          nb::sig("def vector_select(self, dim: int, vector_offset: View) -> "
+                  "View"),
+          "The rows of axis 0 of an HBM view that `vector_offset` names, an "
+          "SBUF view of one index a partition.")
+      .def("indirect", &IndirectElements, nb::arg("index"),
+           nb::arg("num_elem") = nb::none(),
+           nb::sig("def indirect(self, index: View, num_elem: int | None = "
+                   "None) -> View"),
+           "Elements of each partition at the offsets in `index` (trn3). "
+           "Groups of 16 partitions (tensor engine: 32) share a list, whose "
+           "offset i is at index[i % 16, i // 16].");
 }
 
 }  // namespace

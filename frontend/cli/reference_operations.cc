@@ -199,9 +199,9 @@ std::string OperationPage(const OperationInfo& o) {
     }
     text += parameters.Markdown() + "\n";
   }
-  if (o.rules.empty()) return text;
+  if (RulesOf(o).empty()) return text;
   Table rules({"rule", "layer", "evidence", "must hold"});
-  for (const Rule& r : o.rules) {
+  for (const Rule& r : RulesOf(o)) {
     rules.Add({Cat("`", r.id, "`"),
                std::string(kLayerNames[static_cast<size_t>(r.layer)]),
                std::string(kEvidenceNames[static_cast<size_t>(r.evidence)]),
@@ -242,7 +242,7 @@ std::string OperationsText() {
   Table table({"operation", "opcodes", "rules", "signature"});
   for (const OperationInfo* o : Operations()) {
     table.Add({std::string(o->name), Joined(OpcodesOf(*o)),
-               Cat(o->rules.size()), Signature(*o)});
+               Cat(RulesOf(*o).size()), Signature(*o)});
   }
   const Coverage c = CoverageOfNki();
   return Cat("Operations (docs/operations.md has all about each)\n\n",
@@ -274,7 +274,7 @@ Json OperationsJson() {
       json["opcodes"].push_back(std::string(name));
     }
     json["rules"] = Json::array();
-    for (const Rule& r : o->rules) json["rules"].push_back(std::string(r.id));
+    for (const Rule& r : RulesOf(*o)) json["rules"].push_back(std::string(r.id));
     json["source"] = std::string(o->source);
     list.push_back(std::move(json));
   }

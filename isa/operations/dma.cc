@@ -42,13 +42,25 @@ Engine Asked(const Call& c, int parameter) {
   return c[parameter].is_none() ? Engine::kUnknown : c[parameter].as<Engine>();
 }
 
+bool HasRows(const Call& c) {
+  return VecOff(c, c[dma::kDst]) || VecOff(c, c[dma::kSrc]);
+}
+// holds(x) for both sides.
+template <typename Holds>
+bool BothSides(const Call& c, Holds holds) {
+  return holds(c, c[dma::kSrc]) && holds(c, c[dma::kDst]);
+}
+
+// Rows with an index each are software descriptor generation
+// (nki/deep-dives/nki-dge.rst:213), which gpsimd does.
 Engine DmaEngine(const Call& c, Engine requested) {
   if (const Engine trigger = Asked(c, dma::kTrigger);
       trigger != Engine::kUnknown) {
     return trigger;
   }
   if (requested != Engine::kUnknown) return requested;
-  return Mode(c) == DgeMode::kSwdge ? Engine::kGpsimd : Engine::kSync;
+  return Mode(c) == DgeMode::kSwdge || HasRows(c) ? Engine::kGpsimd
+                                                  : Engine::kSync;
 }
 
 constexpr Rule kDmaRules[] = {
@@ -88,6 +100,68 @@ constexpr Rule kDmaRules[] = {
      },
      "dst", "dge_mode=hwdge moves bytes and cannot cast {dt:src} to {dt:dst}",
      "use dge_mode=\"swdge\", or cast with tensor_copy"},
+    {"dma_copy.hwdge_rows",
+     "not dge_mode == 'hwdge' or (not vec_off(src) and (not vec_off(dst)))",
+     "nki/deep-dives/nki-dge.rst:125",
+     [](const Call& c) { return Mode(c) != DgeMode::kHwdge || !HasRows(c); },
+     "dge_mode", "hardware descriptor generation cannot gather or scatter rows",
+     "use dge_mode=\"swdge\", or leave it out"},
+    {"dma_copy.rows_mode",
+     "not (vec_off(src) or vec_off(dst)) or dge_mode in ('unknown', 'swdge')",
+     "nki/deep-dives/nki-dge.rst:206",
+     [](const Call& c) {
+       return !HasRows(c) || Mode(c) == DgeMode::kUnknown ||
+              Mode(c) == DgeMode::kSwdge;
+     },
+     "dge_mode",
+     "rows with an index each need software descriptor generation, but "
+     "dge_mode is {value:dge_mode}",
+     "use dge_mode=\"swdge\", or leave it out"},
+    {"dma_copy.one_offset",
+     "all((not (vec_off(x) and scl_off(x)) for x in (src, dst)))",
+     "nki/api/nki/isa/__init__.py:310",
+     [](const Call& c) {
+       return BothSides(c, [](const Call& call, const Value& v) {
+         return !VecOff(call, v) || !SclOff(call, v);
+       });
+     },
+     "src", "a view has a scalar_offset or a vector_offset, not both"},
+    {"dma_copy.rows_in_hbm",
+     "all((buf(x) == 'hbm' and indirect_dim(x) == 0 for x in (src, dst) if "
+     "vec_off(x)))",
+     "nki/api/nki/isa/__init__.py:304",
+     [](const Call& c) {
+       return BothSides(c, [](const Call& call, const Value& v) {
+         return !VecOff(call, v) ||
+                (Buf(v) == Space::kHbm && call.IndirectionOf(v)->dim == 0);
+       });
+     },
+     "src", "rows with an index each are of dimension 0 of a tensor in HBM"},
+    {"dma_copy.rows_index",
+     "all((buf(off_idx(x)) == 'sbuf' and F(off_idx(x)) == 1 for x in (src, "
+     "dst) if vec_off(x)))",
+     "nki/api/nki/isa/__init__.py:303",
+     [](const Call& c) {
+       return BothSides(c, [](const Call& call, const Value& v) {
+         if (!VecOff(call, v)) return true;
+         const Access& index = call.IndirectionOf(v)->index;
+         return index.space == Space::kSbuf && index.free_size() == 1;
+       });
+     },
+     "src",
+     "the index of rows must be an SBUF tile of one element per partition",
+     "put each index on a partition of its own; dma_transpose takes more"},
+    {"dma_copy.single_index",
+     "all((is_reg(off_idx(x)) or numel(off_idx(x)) == 1 for x in (src, dst) "
+     "if scl_off(x)))",
+     "nki/api/nki/isa/__init__.py:308",
+     [](const Call& c) {
+       return BothSides(c, [](const Call& call, const Value& v) {
+         const Indirection* i = call.IndirectionOf(v);
+         return !SclOff(call, v) || !i->has_index() || i->index.size() == 1;
+       });
+     },
+     "src", "a scalar_offset is a register or a tile of one element"},
     {"dma_copy.priority",
      "priority is None or (gen >= 4 and priority in (0, 1, 2, 3))",
      "nki/api/nki/isa/__init__.py:371",
@@ -122,13 +196,15 @@ constexpr Rule kDmaRules[] = {
        if (c.engine == Engine::kUnknown || c.engine == Engine::kDma) {
          return false;
        }
-       if (Mode(c) == DgeMode::kSwdge) return c.engine == Engine::kGpsimd;
+       if (Mode(c) == DgeMode::kSwdge || HasRows(c)) {
+         return c.engine == Engine::kGpsimd;
+       }
        if (Mode(c) != DgeMode::kHwdge) return true;
        return c.engine == Engine::kSync || c.engine == Engine::kScalar;
      },
      "trigger",
-     "hwdge is triggered by sync or scalar and swdge by gpsimd, but the "
-     "trigger is {engine} with dge_mode {value:dge_mode}"},
+     "hwdge is triggered by sync or scalar, swdge and rows with an index each "
+     "by gpsimd, but the trigger is {engine} with dge_mode {value:dge_mode}"},
     {"dma_copy.queues", "1 <= queues <= 16",
      "nki/get-started/about/nki-dma-overview.rst:29",
      [](const Call& c) {
@@ -207,8 +283,10 @@ const OperationInfo kDmaCopy = {
     LiftDma,
     "Moves elements between HBM, SBUF and PSUM.",
     "dst.flat[k] = src.flat[k]: bits where the dtypes are equal, else through "
-    "fp32. Split over the queues, eight partitions each; every queue signals "
-    "its part.",
+    "fp32. A side with a vector_offset is rows at the indices read when the "
+    "transfer is triggered; one out of bounds is an error, or with "
+    "oob_mode=\"skip\" leaves its row as it is. Split over the queues, eight "
+    "partitions each; every queue signals its part.",
     "nki/api/nki/isa/__init__.py:246-382",
     true};
 

@@ -61,6 +61,13 @@ inline AluOp Alu(const Value& v) {
   return v.is_none() ? AluOp::kNone : v.as<AluOp>();
 }
 
+// What the rules of operands ask of an indirect view: that the operation takes
+// it there, that indices of rows and single ones have 32 bits, and that an
+// index tile holds as many offsets as the view has elements.
+bool AllowsIndirection(const Call& call, const Value& value);
+bool IndexIsLong(const Call& call, const Value& value);
+bool IndexHoldsOffsets(const Call& call, const Value& value);
+
 // Every integer dtype holds `number` exactly, or the dtype is not an integer.
 bool ExactlyRepresentable(double number, Dtype dtype);
 

@@ -26,7 +26,7 @@ inline bool HoldsMxScales(Opcode opcode, size_t operand) {
   }
 }
 
-// Calls visit(access, role) for each.
+// Calls visit(access, role, whether it is a tile of indices) for each.
 template <typename Visit>
 void ForEachAccess(const CoreProgram& core, const Instruction& instruction,
                    Visit visit) {
@@ -35,14 +35,18 @@ void ForEachAccess(const CoreProgram& core, const Instruction& instruction,
   for (size_t i = 0; i < specs.size(); ++i) {
     if (operands[i].kind != Operand::Kind::kAccess) continue;
     const Access& access = operands[i].access;
+    if (const Indirection* n = core.IndirectionOf(access);
+        n != nullptr && n->has_index()) {
+      visit(n->index, Role::kIn, true);
+    }
     if (!HoldsMxScales(instruction.opcode, i)) {
-      visit(access, specs[i].role);
+      visit(access, specs[i].role, false);
       continue;
     }
     Access rows = access;
     rows.partitions = std::min<uint16_t>(4, access.partitions);
     for (int q = 0; q < operands[i - 1].access.partitions / 32; ++q) {
-      visit(rows, specs[i].role);
+      visit(rows, specs[i].role, false);
       rows.start_partition = static_cast<uint16_t>(rows.start_partition + 32);
     }
   }

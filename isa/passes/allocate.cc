@@ -24,12 +24,10 @@ struct LiveRange {
 template <typename Visit>
 void ForEachTile(const Draft& draft, uint32_t core,
                  const Instruction& instruction, Visit visit) {
-  for (const Operand& operand :
-       draft.program.cores[core].OperandsOf(instruction)) {
-    if (operand.kind == Operand::Kind::kAccess && operand.access.on_chip()) {
-      visit(operand.access.tensor);
-    }
-  }
+  draft.program.cores[core].ForEachAccess(
+      instruction, [&](const Access& access, Role, bool) {
+        if (access.on_chip()) visit(access.tensor);
+      });
 }
 
 // The loops of a core's list, and where each instruction is in them.

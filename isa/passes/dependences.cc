@@ -20,13 +20,17 @@ class Memory {
 
   // Enters the operands of `instruction`. Writes come first: they have to meet
   // the earlier reads of their lane, which the instruction's own reads replace.
-  void Add(const Instruction& instruction, Event event, Needs& needs) {
-    ForEachAccess(core_, instruction, [&](const Access& access, Role role) {
-      if (role != Role::kIn) Enter(access, event, true, needs, false);
+  // What index tiles need goes into `at_start`.
+  void Add(const Instruction& instruction, Event event, Needs& needs,
+           Needs& at_start) {
+    ForEachAccess(core_, instruction, [&](const Access& a, Role role, bool) {
+      if (role != Role::kIn) Enter(a, event, true, needs, false);
     });
-    ForEachAccess(core_, instruction, [&](const Access& access, Role role) {
-      if (role == Role::kIn) Enter(access, event, false, needs, false);
-    });
+    ForEachAccess(core_, instruction,
+                  [&](const Access& a, Role role, bool is_index) {
+                    if (role != Role::kIn) return;
+                    Enter(a, event, false, is_index ? at_start : needs, false);
+                  });
   }
   void Check(const Composite& composite, Needs& needs) {
     for (const auto& [access, role] : composite.accesses) {
@@ -86,7 +90,8 @@ class Finder {
         forced_(forced),
         memory_(draft, core, written),
         result_(Lanes(draft.program, core, instructions_, level, iterations)),
-        needs_(result_.lanes.info.size()) {}
+        needs_(result_.lanes.info.size()),
+        at_start_(result_.lanes.info.size()) {}
 
   Dependences Run() {
     const size_t n = level_.items.size();
@@ -105,7 +110,7 @@ class Finder {
     const Event event = result_.lanes.events[i];
     switch (item.kind) {
       case LevelItem::Kind::kPlain:
-        memory_.Add(instruction, event, needs_);
+        memory_.Add(instruction, event, needs_, at_start_);
         break;
       case LevelItem::Kind::kEntry:
         memory_.Check(level_.composites[item.composite], needs_);
@@ -121,6 +126,11 @@ class Finder {
     unknown_.clear();
     needs_.Drain([&](Event other) {
       if (other == event || InOrder(result_.lanes, event, other)) return;
+      if (!result_.clocks.Knows(engine, other)) unknown_.push_back(other);
+    });
+    // A DMA reads its indices when it is triggered, not in its queue's turn.
+    at_start_.Drain([&](Event other) {
+      if (other == event || other.lane == static_cast<uint32_t>(engine)) return;
       if (!result_.clocks.Knows(engine, other)) unknown_.push_back(other);
     });
     Reduce();
@@ -159,6 +169,7 @@ class Finder {
   Memory memory_;
   Dependences result_;
   Needs needs_;
+  Needs at_start_;
   std::vector<Event> unknown_;
 };
 
@@ -169,7 +180,7 @@ std::vector<bool> WrittenTensors(const Draft& draft, uint32_t core) {
   for (const Instruction& instruction : draft.instructions[core]) {
     if (IsMarker(instruction)) continue;
     ForEachAccess(draft.program.cores[core], instruction,
-                  [&](const Access& access, Role role) {
+                  [&](const Access& access, Role role, bool) {
                     if (role != Role::kIn) written[access.tensor] = true;
                   });
   }

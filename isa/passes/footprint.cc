@@ -72,7 +72,28 @@ bool Interleave(const Footprint& a, const Footprint& b, int64_t threshold) {
 
 }  // namespace
 
+namespace {
+
+// All of a tensor, for an access that a run moves.
+Footprint WholeOf(const Tensor& tensor) {
+  Footprint f;
+  if (tensor.on_chip()) {
+    f.begin = static_cast<int64_t>(tensor.byte_address);
+    f.run = tensor.bytes_per_partition();
+    f.first_partition = tensor.start_partition;
+    f.end_partition =
+        f.first_partition + static_cast<uint32_t>(tensor.shape[0]);
+  } else {
+    f.run = tensor.nbytes();
+  }
+  f.end = f.begin + f.run;
+  return f;
+}
+
+}  // namespace
+
 Footprint FootprintOf(const Access& access, const Tensor& tensor) {
+  if (access.is_dynamic()) return WholeOf(tensor);
   const int64_t bytes = static_cast<int64_t>(SizeOf(access.dtype));
   Footprint f;
   f.begin = access.offset * bytes;

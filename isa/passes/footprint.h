@@ -27,7 +27,8 @@ struct Footprint {
   bool dense() const { return rank == 0; }
 };
 
-// `tensor` is the access's; on chip it must have its address.
+// `tensor` is the access's; on chip it must have its address. Of a dynamic
+// access all that its tensor has.
 Footprint FootprintOf(const Access& access, const Tensor& tensor);
 
 // False only if no byte is in both. Exact for boxes and for patterns that

@@ -34,6 +34,11 @@ void ForEachRegisterRead(const CoreProgram& core,
         specs[i].role != Role::kOut) {
       visit(operands[i].reg());
     }
+    if (operands[i].kind != Operand::Kind::kAccess) continue;
+    if (const Indirection* n = core.IndirectionOf(operands[i].access);
+        n != nullptr && n->kind == IndirectionKind::kScalarRegister) {
+      visit(n->reg);
+    }
   }
   for (const Wait& w : core.WaitsOf(instruction)) {
     if (w.is_register) visit(static_cast<uint32_t>(w.value));

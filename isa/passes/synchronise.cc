@@ -150,14 +150,14 @@ Composite CoreSynchroniser::CompositeOf(const Span& span, Engine engine) const {
   for (uint32_t i = span.begin; i < span.end; ++i) {
     if (IsMarker(list_[i]) || list_[i].engine != engine) continue;
     ForEachAccess(draft_.program.cores[core_], list_[i],
-                  [&](const Access& a, Role role) {
+                  [&](const Access& a, Role role, bool) {
                     const bool write = role != Role::kIn;
                     std::vector<int64_t> key = {write,
                                                 a.tensor,
                                                 a.start_partition,
                                                 a.partitions,
                                                 static_cast<int64_t>(a.dtype),
-                                                a.offset};
+                                                a.offset, a.indirection};
                     for (const Dim& d : a.active_dims()) {
                       key.push_back(d.step);
                       key.push_back(d.count);

@@ -1,0 +1,250 @@
+// DMA transfers of a run: their operands, parts and ends; and the operands of
+// engines whose place depends on indices.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "core/dynamic.h"
+#include "core/engines/indirect.h"
+#include "core/runner.h"
+
+namespace trnemu {
+namespace {
+
+constexpr int kQueues = 16;
+
+OobMode OobModeOf(Opcode opcode, std::span<const Attribute> attributes) {
+  switch (opcode) {
+    case Opcode::kDmaCopy:
+      return attributes[slot::DmaCopy::kOobMode].as<OobMode>();
+    case Opcode::kDmaTranspose:
+      return attributes[slot::DmaTranspose::kOobMode].as<OobMode>();
+    case Opcode::kDmaCompute:
+      return attributes[slot::DmaCompute::kOobMode].as<OobMode>();
+    default:
+      return OobMode::kError;
+  }
+}
+
+// Takes the rows' dimension out of a tile: what is left is one row.
+void DropRows(Tile& tile) {
+  tile.free_size /= tile.dims[0].count;
+  if (tile.rank == 1) {
+    tile.dims[0] = {0, 1};
+    return;
+  }
+  std::copy(tile.dims.begin() + 1, tile.dims.end(), tile.dims.begin());
+  --tile.rank;
+}
+
+void WarnOfOverlap(FindingSink& sink) {
+  Diagnostic d;
+  d.category = Category::kUnspecified;
+  d.severity = Severity::kWarning;
+  d.id = "dma_copy.overlap";
+  d.operand = "dst";
+  d.message =
+      "src and dst share bytes, and the parts of a transfer run at the same "
+      "time: the result depends on their order";
+  d.remedy = "go through another tile, or use tensor_copy";
+  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  sink.Warn(std::move(d));
+}
+
+void WarnOfDuplicates(std::pair<int64_t, int64_t> rows, FindingSink& sink) {
+  Diagnostic d;
+  d.category = Category::kUnspecified;
+  d.severity = Severity::kWarning;
+  d.id = "dma.duplicate_rows";
+  d.operand = "dst";
+  d.message = absl::StrCat(
+      "dst: the indices at positions ", rows.first, " and ", rows.second,
+      " are the same: which of the two rows stays depends on the order of "
+      "descriptors");
+  d.details = {{"positions", absl::StrCat(rows.first, ", ", rows.second)}};
+  d.remedy = "use every index once";
+  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  sink.Warn(std::move(d));
+}
+
+}  // namespace
+
+absl::Status Runner::ReadIndices(const Sequencer& s, size_t o, OobMode mode,
+                                 int64_t& bytes, std::vector<int64_t>* rows) {
+  const Slot& slot = s.slots[o];
+  const Indirection& indirection = *slot.indirection;
+  const Access& access = program_.cores[s.core].OperandsOf(*s.next)[o].access;
+  const auto size = static_cast<int64_t>(SizeOf(access.dtype));
+  Tile index;
+  if (indirection.has_index()) {
+    placement_.Resolve(s.core, indirection.index, index);
+  }
+  IndexReader reader(
+      indirection, index, s.registers.values(), Info(s.next->opcode).operands[o].name,
+      program_.tensors[access.tensor].name, mode, *states_[s.core]);
+  if (indirection.is_scalar()) return reader.ReadScalar(size, bytes);
+  if (indirection.kind == IndirectionKind::kVector) {
+    return reader.ReadRows(size, access.dims[0].count, *rows);
+  }
+  return reader.ReadOffsets(size, access.partitions, access.dims[0].count,
+                            TensorGroup(s.engine), *rows);
+}
+
+absl::Status Runner::MoveSlots(Sequencer& s) {
+  const size_t count = Info(s.next->opcode).operands.size();
+  for (size_t o = 0; o < count; ++o) {
+    Slot& slot = s.slots[o];
+    if (slot.indirection == nullptr || !slot.indirection->is_scalar()) continue;
+    int64_t bytes = 0;
+    absl::Status status = ReadIndices(s, o, OobMode::kError, bytes, nullptr);
+    if (!status.ok()) return status;
+    slot.tile = Moved(slot.tile, bytes);
+    slot.indirection = nullptr;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runner::ExecuteSlots(const Sequencer& s, CoreState& state) {
+  const ExecuteArgs args = ArgsOf(s);
+  bool offsets = false;
+  for (const Slot& slot : args.slots) {
+    offsets = offsets || slot.indirection != nullptr;
+  }
+  if (!offsets) return ExecuteOf(s.next->opcode)(args, state);
+  for (size_t o = 0; o < args.slots.size(); ++o) {
+    if (args.slots[o].indirection == nullptr) continue;
+    int64_t unused = 0;
+    absl::Status status =
+        ReadIndices(s, o, OobMode::kError, unused, &OffsetsBuffer(state, o));
+    if (!status.ok()) return status;
+  }
+  return ExecuteIndirect(s.next->opcode, args, state);
+}
+
+// `o` is the operand's slot.
+absl::Status Runner::MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
+                                    DmaTransfer& dma, DmaOperand& to) {
+  const Slot& slot = s.slots[o];
+  to.tile = slot.tile;
+  to.rows.clear();
+  to.has_rows = slot.indirection != nullptr &&
+                slot.indirection->kind == IndirectionKind::kVector;
+  if (slot.indirection == nullptr) return absl::OkStatus();
+  int64_t bytes = 0;
+  if (to.has_rows) {
+    to.rows.assign(static_cast<size_t>(to.tile.dims[0].count), 0);
+    DropRows(to.tile);
+  }
+  // Without values there are no indices: they count as 0.
+  if (!options_.values) return absl::OkStatus();
+  absl::Status status = ReadIndices(s, o, mode, bytes, &to.rows);
+  if (!status.ok() || to.has_rows) return status;
+  if (bytes == kNoRow) {
+    dma.nothing = true;
+  } else {
+    to.tile = Moved(to.tile, bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runner::MakeTransfer(const Sequencer& s, DmaTransfer& dma) {
+  const Instruction& i = *s.next;
+  const auto attributes = program_.cores[s.core].AttributesOf(i);
+  const OobMode mode = OobModeOf(i.opcode, attributes);
+  dma.opcode = i.opcode;
+  dma.nothing = false;
+  dma.rows_are_columns = false;
+  dma.num_srcs = 0;
+  absl::Status status =
+      MakeDmaOperand(s, slot::DmaCopy::kDst, mode, dma, dma.dst);
+  const size_t slots = Info(i.opcode).operands.size();
+  for (size_t o = slot::DmaCopy::kSrc; o < slots && status.ok(); ++o) {
+    if (s.slots[o].kind != Operand::Kind::kAccess) break;
+    DmaOperand& src = dma.srcs[static_cast<size_t>(dma.num_srcs++)];
+    status = MakeDmaOperand(s, o, mode, dma, src);
+  }
+  if (status.ok() && i.opcode == Opcode::kDmaTranspose) {
+    MakeTranspose(dma, attributes[slot::DmaTranspose::kAxes].bits);
+  }
+  return status;
+}
+
+void Runner::WarnOfTransfer(const DmaTransfer& dma) {
+  if (!options_.values) return;
+  if (SourceAndDestinationOverlap(dma)) WarnOfOverlap(*this);
+  if (!dma.dst.has_rows) return;
+  const auto rows = DuplicateRows(dma.dst);
+  if (rows.first >= 0) WarnOfDuplicates(rows, *this);
+}
+
+int64_t Runner::NewTransfer() {
+  if (free_transfers_.empty()) {
+    transfers_.emplace_back();
+    return static_cast<int64_t>(transfers_.size()) - 1;
+  }
+  const int64_t index = free_transfers_.back();
+  free_transfers_.pop_back();
+  return index;
+}
+
+absl::Status Runner::StepDma(Sequencer& s) {
+  if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
+  const int64_t index = NewTransfer();
+  Transfer& t = transfers_[index];
+  const auto set = program_.cores[s.core]
+                       .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet]
+                       .integer();
+  t.instruction = s.next;
+  t.core = s.core;
+  absl::Status status = MakeTransfer(s, t.dma);
+  if (!status.ok()) return status;
+  SplitDma(t.dma, static_cast<int>(program_.queue_sets[set].queues), t.parts);
+  t.parts_left = static_cast<int64_t>(t.parts.size());
+  WarnOfTransfer(t.dma);
+  t.trigger = s.earliest;
+  t.resolved = ResolveSignals(s);
+  ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
+  if (options_.order == Order::kTimed) {
+    ScheduleParts(s, index);
+    return absl::OkStatus();
+  }
+  const int32_t parts = static_cast<int32_t>(t.parts.size());
+  if (options_.order == Order::kRandom) {
+    for (int32_t p = 0; p < parts; ++p) {
+      pending_parts_[set * kQueues + p].emplace_back(index, p);
+      ++pending_count_;
+    }
+    return absl::OkStatus();
+  }
+  for (int32_t p = 0; p < parts; ++p) {
+    status = FinishPart(index, p);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runner::FinishPart(int64_t index, int32_t part) {
+  Transfer& t = transfers_[index];
+  if (t.exchange >= 0) return FinishExchangePart(index, part);
+  const Instruction& i = *t.instruction;
+  const size_t core = t.core;
+  current_ = &i;
+  current_core_ = core;
+  if (options_.values) {
+    absl::Status status = ExecuteDmaPart(t.dma, t.parts[part], *states_[core]);
+    if (!status.ok()) return Locate(status, core, i);
+  }
+  current_ = nullptr;
+  absl::Status status = Signal(i, core, now_, t.resolved);
+  if (!status.ok()) return status;
+  if (--t.parts_left == 0) {
+    FreeSignals(t.resolved);
+    const DmaOperand& dst = t.dma.dst;
+    Log(core, i, t.trigger, now_, t.dma.nothing ? nullptr : &dst.tile,
+        dst.has_rows ? &dst.rows : nullptr);
+    profile_.end = std::max(profile_.end, now_);
+    free_transfers_.push_back(index);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace trnemu
