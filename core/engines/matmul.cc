@@ -120,7 +120,7 @@ void LoadBitsOf(const Tile& tile, LoadedTile& loaded, CoreState& state) {
 
 void LoadDoubleRow(const Tile& tile, Stationary& stationary, CoreState& state) {
   const Matrix matrix = DoubleRowMatrix(tile, state);
-  stationary.Load(matrix.values, matrix.stride, 2 * tile.partitions,
+  stationary.Load(matrix.values, matrix.stride, size_t{2} * tile.partitions,
                   matrix.stride, 2 * kMatmulGroupRows);
 }
 
