@@ -71,6 +71,10 @@ constexpr Expands kExpansions[] = {
     {"nc_matmul", {"LoadStationary", "MultiplyMoving", ""}},
     {"nc_transpose", {"LoadStationary", "MultiplyMoving", "VectorTranspose"}},
     {"activation", {"Activate", "ReadAccumulator", ""}},
+    {"activation_reduce", {"Activate", "ReadAccumulator", ""}},
+    {"activate2", {"ReadAccumulator", "", ""}},
+    {"tensor_scalar_reduce", {"ReadVectorAccumulator", "", ""}},
+    {"exponential", {"ReadVectorAccumulator", "", ""}},
 };
 
 bool IsNki(std::string_view name) {
