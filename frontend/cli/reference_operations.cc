@@ -80,6 +80,10 @@ constexpr Expands kExpansions[] = {
     {"tensor_partition_reduce", {"PartitionReduce", "", ""}},
     {"nc_n_gather", {"NGather", "", ""}},
     {"topk", {"TopK", "", ""}},
+    {"activation_reduce", {"Activate", "ReadAccumulator", ""}},
+    {"activate2", {"ReadAccumulator", "", ""}},
+    {"tensor_scalar_reduce", {"ReadVectorAccumulator", "", ""}},
+    {"exponential", {"ReadVectorAccumulator", "", ""}},
 };
 
 bool IsNki(std::string_view name) {
