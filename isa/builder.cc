@@ -484,6 +484,11 @@ absl::StatusOr<Value> ProgramBuilder::IdentityFor(const Value& data,
     if (!open_loops_[core_].empty()) {
       std::rotate(list.begin(), list.begin() + static_cast<ptrdiff_t>(before),
                   list.end());
+      for (auto& [cores, barrier] : barriers_) {
+        const auto last = barrier.last.find(core_);
+        if (last == barrier.last.end()) continue;
+        last->second.instruction += list.size() - before;
+      }
     }
     it = identities_
              .emplace(std::pair(core_, dtype), std::pair(*tile, semaphore))
