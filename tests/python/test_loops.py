@@ -398,6 +398,38 @@ def test_more_than_64_registers_of_one_engine_are_refused():
         assert e.value.category == "limit" and e.value.id == "register.count"
 
 
+def test_counters_of_loops_that_are_not_open_together_share_registers():
+    b = trnemu.ProgramBuilder()
+    y = b.output("y", (1, 100), "int32")
+    t = b.sbuf((1, 100), "int32")
+    total, hi = b.register_alloc(0), b.register_alloc(3)
+    for n in range(100):
+        with b.fori_loop(n, 2 * n) as i, b.fori_loop(0, hi) as j:
+            b.register_alu(total, "add", total, i)
+            b.register_alu(total, "subtract", total, j)
+        b.register_store(t[:, n : n + 1], total)
+    b.dma_copy(dst=y, src=t)
+    want, total = [], 0
+    for n in range(100):
+        total += sum(3 * i - 3 for i in range(n, 2 * n))
+        want.append(total)
+    assert trnemu.run(b.build(), {}).outputs["y"].tolist() == [want]
+
+
+def test_a_counter_keeps_its_last_value_after_the_loop():
+    b = trnemu.ProgramBuilder()
+    y = b.output("y", (1, 2), "int32")
+    t = b.sbuf((1, 2), "int32")
+    with b.fori_loop(0, 5, 2) as i:
+        pass
+    with b.fori_loop(7, 9) as j:
+        pass
+    b.register_store(t[:, 0:1], i)
+    b.register_store(t[:, 1:2], j)
+    b.dma_copy(dst=y, src=t)
+    assert trnemu.run(b.build(), {}).outputs["y"].tolist() == [[6, 9]]
+
+
 def test_values_off_refuses_a_program_whose_control_depends_on_data():
     b = trnemu.ProgramBuilder()
     n = b.input("n", (1, 1), "int32")
