@@ -19,6 +19,7 @@ class RegisterFile {
     values_.resize(count);
     known_.resize(count);
   }
+  bool empty() const { return values_.empty(); }
   bool known(uint32_t number) const { return known_[number]; }
   int32_t value(uint32_t number) const { return values_[number]; }
   std::span<const int32_t> values() const { return values_; }

@@ -380,8 +380,11 @@ absl::Status Runner::StepRegisters(Sequencer& s) {
 absl::Status Runner::TakeWaits(Sequencer& s) {
   const CoreProgram& core = program_.cores[s.core];
   const auto waits = core.WaitsOf(*s.next);
-  absl::Status status = CheckRegisters(s.registers, core, *s.next);
-  if (!status.ok()) return status;
+  // A stream without registers names none.
+  if (!s.registers.empty()) {
+    absl::Status status = CheckRegisters(s.registers, core, *s.next);
+    if (!status.ok()) return status;
+  }
   const int64_t limit = machine_.hardware->sequencer.semaphore_max;
   for (const Wait& w : waits) {
     const int64_t value = CountOf(s, w.value, w.is_register);
@@ -398,6 +401,7 @@ absl::Status Runner::TakeWaits(Sequencer& s) {
 }
 
 int32_t Runner::ResolveSignals(const Sequencer& s) {
+  if (s.registers.empty()) return -1;
   const auto signals = program_.cores[s.core].SignalsOf(*s.next);
   const bool any =
       std::any_of(signals.begin(), signals.end(),

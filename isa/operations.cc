@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "absl/strings/str_cat.h"
 #include "isa/operations/rows.h"
@@ -201,10 +202,14 @@ std::span<const OperationInfo* const> Operations() {
 }
 
 const OperationInfo* FindOperation(std::string_view name) {
-  for (const OperationInfo* operation : Operations()) {
-    if (operation->name == name) return operation;
-  }
-  return nullptr;
+  // Asked once an instruction.
+  static const auto* const by_name = [] {
+    auto* map = new std::unordered_map<std::string_view, const OperationInfo*>;
+    for (const OperationInfo* o : Operations()) map->emplace(o->name, o);
+    return map;
+  }();
+  const auto it = by_name->find(name);
+  return it == by_name->end() ? nullptr : it->second;
 }
 
 int ParameterIndex(const OperationInfo& operation, std::string_view name) {
