@@ -8,6 +8,11 @@ import sys
 
 import trnemu
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from oracle import GENERATORS, harness  # noqa: E402
+
+MOST_BYTES = 60_000  # of a seed; the fuzzer's max_len is a little more
+
 
 def one_of_each(target: str, tensor_transpose: bool) -> trnemu.Program:
     """Every operation once, on tiny tiles. The identity that a tensor-engine
@@ -45,15 +50,86 @@ def one_of_each(target: str, tensor_transpose: bool) -> trnemu.Program:
     return b.build()
 
 
+def loops() -> trnemu.Program:
+    """Nested loops, a count from memory, dynamic rows, a gather."""
+    b = trnemu.ProgramBuilder(name="loops")
+    x = b.input("x", (8, 4), "float32")
+    y = b.output("y", (8, 4), "float32")
+    n = b.input("n", (1, 1), "int32")
+    t, u = b.sbuf((1, 4), "float32"), b.sbuf((4, 4), "float32")
+    c, i = b.sbuf((1, 1), "int32"), b.sbuf((4, 1), "int32")
+    b.dma_copy(dst=c, src=n)
+    b.iota(dst=i, pattern=[[0, 1]], channel_multiplier=1)
+    b.dma_copy(dst=u, src=x.ap([[4, 4], [1, 4]], vector_offset=i, indirect_dim=0))
+    hi, going = b.register_alloc(), b.register_alloc(1)
+    b.register_load(hi, c)
+    with b.fori_loop(0, hi):
+        b.tensor_tensor(dst=u, data1=u, data2=u, op="add")
+    with b.fori_loop(0, 8) as r, b.fori_loop(r, 8, 3):
+        b.dma_copy(dst=t, src=x.select(0, r))
+        b.activation(dst=t, op="relu", data=t)
+        b.dma_copy(dst=y.select(0, r), src=t)
+    with b.while_loop(going):
+        b.register_alu(going, "subtract", going, 1)
+    b.register_store(c, going)
+    return b.build()
+
+
+def two_cores() -> trnemu.Program:
+    """A barrier and an exchange."""
+    b = trnemu.ProgramBuilder(name="cores", cores=2)
+    shared, y = b.scratch("s", (2, 4), "float32"), b.output("y", (2, 4), "float32")
+    for c in range(2):
+        with b.core(c):
+            t, u = b.sbuf((1, 4), "float32"), b.sbuf((1, 4), "float32")
+            b.memset(dst=t, value=c)
+            b.dma_copy(dst=shared[c : c + 1], src=t)
+            b.core_barrier(data=shared, cores=(0, 1))
+            b.sendrecv(src=t, dst=u, send_to_rank=1 - c, recv_from_rank=1 - c, pipe_id=0)
+            b.dma_copy(dst=y[c : c + 1], src=u)
+    return b.build()
+
+
+def write(path: pathlib.Path, program: trnemu.Program, choice: int) -> bool:
+    """The fuzzer's first byte chooses the options of the run. False: too
+    large."""
+    program.save(str(path))
+    file = bytes([choice]) + path.read_bytes()
+    path.write_bytes(file)
+    if len(file) <= MOST_BYTES:
+        return True
+    path.unlink()
+    return False
+
+
+def every_operation(out: pathlib.Path) -> None:
+    """A few small cases of each operation of the reference."""
+    for operation in GENERATORS:
+        written = 0
+        for number in range(40):
+            target = trnemu.targets[number % 3]
+            packer = harness.Packer(target)
+            try:
+                packer.add(harness.make(operation, target, number).case)
+                program = packer.b.build()
+            except (trnemu.Fault, harness.Unsupported):
+                continue
+            path = out / f"{operation}-{number}.trn"
+            written += write(path, program, number % 8)
+            if written == 3:
+                break
+
+
 def main(directory: str) -> None:
     out = pathlib.Path(directory)
     out.mkdir(parents=True, exist_ok=True)
     for choice, target in enumerate(("trn1", "trn2", "trn3")):
         for transpose in (False, True):
             path = out / f"{target}{'-transpose' if transpose else ''}.trn"
-            one_of_each(target, transpose).save(str(path))
-            # The fuzzer's first byte chooses the options of the run.
-            path.write_bytes(bytes([choice]) + path.read_bytes())
+            write(path, one_of_each(target, transpose), choice)
+    write(out / "loops.trn", loops(), 0)
+    write(out / "cores.trn", two_cores(), 1)
+    every_operation(out)
 
 
 if __name__ == "__main__":
