@@ -162,7 +162,7 @@ constexpr Note kNotes[] = {
      "A generator is repeatable, but not a device's: the warning "
      "rng.generator says so once a run.",
      "assumed",
-     "numerics.md 15"},
+     "docs/numerics.md"},
     {"rng dropout rand_get_state rand_set_state set_rng_seed",
      "The vector engine before trn3 is an LFSR (here a xorshift per lane); "
      "on trn3 four XORWOW streams a lane; gpsimd has one XORWOW stream.",
