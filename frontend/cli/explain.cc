@@ -64,9 +64,8 @@ int ExplainOne(const ExplainArgs& args) {
 }  // namespace
 
 void AddExplain(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("explain",
-                         "What a diagnostic means and its fix; an operation");
+  CLI::App* sub = app.add_subcommand(
+      "explain", "What a diagnostic means and its fix; an operation");
   auto args = std::make_shared<ExplainArgs>();
   sub->add_option("ID", args->id,
                   "As in \"error: illegal [ID]\", or an operation; without "

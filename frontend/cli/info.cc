@@ -131,8 +131,7 @@ void AddInfo(CLI::App& app, Action& action) {
                   "One table: constants, operations, opcodes, numerics or "
                   "coverage")
       ->type_name("TABLE")
-      ->check(
-          CLI::IsMember(
+      ->check(CLI::IsMember(
           {"constants", "operations", "opcodes", "numerics", "coverage"}));
   sub->add_flag("--json", args->json, "Print one JSON object");
   // For scripts/gen_docs.

@@ -15,7 +15,7 @@ struct Note {
   std::string_view operations;  // names, a space between
   std::string_view text;
   std::string_view mark;
-  std::string_view source;        // a document, or "" where none speaks of it
+  std::string_view source;       // a document, or "" where none speaks of it
   std::string_view choice = "";  // --numerics KEY=VALUE|VALUE
 };
 

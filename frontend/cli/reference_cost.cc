@@ -18,8 +18,8 @@ struct Group {
 std::string Text(const ConstantInfo& c, std::string_view field) {
   const auto status = static_cast<size_t>(c.status);
   return Cat(field, " ", absl::StrFormat("%.10g", c.value),
-             c.unit == "" ? "" : " ", c.unit, " (", kConstantStatusNames[status],
-             ")");
+             c.unit == "" ? "" : " ", c.unit, " (",
+             kConstantStatusNames[status], ")");
 }
 
 void AddTo(std::vector<Group>& groups, std::string_view name,

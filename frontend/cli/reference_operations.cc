@@ -84,6 +84,8 @@ constexpr Expands kExpansions[] = {
     {"activate2", {"ReadAccumulator", "", ""}},
     {"tensor_scalar_reduce", {"ReadVectorAccumulator", "", ""}},
     {"exponential", {"ReadVectorAccumulator", "", ""}},
+    {"sendrecv", {"SendRecv", "", ""}},
+    {"register_alloc", {"RegisterMove", "", ""}},
 };
 
 bool IsNki(std::string_view name) {
@@ -198,7 +200,8 @@ Json OperationsJson() {
       json["opcodes"].push_back(std::string(name));
     }
     json["rules"] = Json::array();
-    for (const Rule& r : RulesOf(*o)) json["rules"].push_back(std::string(r.id));
+    for (const Rule& r : RulesOf(*o))
+      json["rules"].push_back(std::string(r.id));
     json["source"] = std::string(o->source);
     list.push_back(std::move(json));
   }

@@ -145,8 +145,7 @@ void AddCost(const OperationInfo& o, Page& page) {
   for (const Target target : kTargets) {
     const Rule* rule = GenerationRule(o);
     page.Heading(3, Name(target));
-    if (rule != nullptr &&
-        static_cast<int>(target) < rule->text.back() - '0') {
+    if (rule != nullptr && static_cast<int>(target) < rule->text.back() - '0') {
       page.Paragraph(Cat("Not there: ", page.Tick(rule->id), "."));
       continue;
     }
@@ -212,9 +211,7 @@ std::string_view ExampleOf(const OperationInfo& operation) {
   return "";
 }
 
-std::string CoverageText() {
-  return std::string(EmbeddedCoverage()[0].second);
-}
+std::string CoverageText() { return std::string(EmbeddedCoverage()[0].second); }
 
 std::string CoverageText(const OperationInfo& operation) {
   const std::string heading = Cat("\n## ", operation.name, "\n");
@@ -238,8 +235,8 @@ std::string OperationPage(const OperationInfo& o, Style style) {
   }
   page.Code("", Signature(o));
   page.Paragraph(Cat(o.summary, " ", o.semantics));
-  page.Paragraph(Cat("Generations: ", GenerationsOf(o), ". Source: ", o.source,
-                     "."));
+  page.Paragraph(
+      Cat("Generations: ", GenerationsOf(o), ". Source: ", o.source, "."));
   AddOperands(o, page);
   AddLimits(o, page);
   AddExpansion(o, page);
