@@ -19,7 +19,7 @@ constexpr Note kNotes[] = {
      "Resets: 0 for add and subtract, 1 for multiply, -inf for maximum, +inf "
      "for minimum.",
      "documented", "nki/api/nki/isa/__init__.py:1264"},
-    {"tensor_scalar_reduce exponential select_reduce",
+    {"exponential range_select select_reduce",
      "reduce_cmd=idle leaves the accumulators unknown in every lane; to read "
      "them then is uninitialized.",
      "documented", "nki/api/nki/isa/__init__.py:2357"},
