@@ -27,8 +27,22 @@ int ListAll(const ExplainArgs& args) {
   return kSuccess;
 }
 
+int ExplainOperation(const OperationInfo& operation, bool json) {
+  if (!json) {
+    Print(OperationPage(operation, Style::kText));
+    return kSuccess;
+  }
+  Json report = Envelope("explain");
+  report["operation"] = OperationJson(operation);
+  PrintJson(report);
+  return kSuccess;
+}
+
 int ExplainOne(const ExplainArgs& args) {
   if (args.id.empty()) return ListAll(args);
+  if (const OperationInfo* operation = FindOperation(args.id)) {
+    return ExplainOperation(*operation, args.json);
+  }
   const auto description = Describe(args.id);
   if (!description) {
     const auto ids = DiagnosticIds();
@@ -50,17 +64,18 @@ int ExplainOne(const ExplainArgs& args) {
 }  // namespace
 
 void AddExplain(CLI::App& app, Action& action) {
-  CLI::App* sub =
-      app.add_subcommand("explain", "What a diagnostic means, and its fix");
+  CLI::App* sub = app.add_subcommand(
+      "explain", "What a diagnostic means and its fix; an operation");
   auto args = std::make_shared<ExplainArgs>();
   sub->add_option("ID", args->id,
-                  "As in \"error: illegal [ID]\"; without it "
-                  "all ids are listed");
+                  "As in \"error: illegal [ID]\", or an operation; without "
+                  "it all ids are listed");
   sub->add_flag("--json", args->json, "Print one JSON object");
   sub->footer(
       "Examples:\n"
       "  trnemu explain memory.read_unwritten\n"
       "  trnemu explain tensor_tensor.both_in_psum\n"
+      "  trnemu explain tensor_tensor            as info tensor_tensor\n"
       "  trnemu explain                          all ids");
   sub->callback(
       [args, &action] { action = [args] { return ExplainOne(*args); }; });

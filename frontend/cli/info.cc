@@ -14,8 +14,29 @@ struct InfoArgs {
 };
 
 int ShowMarkdown(const InfoArgs& args) {
-  Print(args.markdown == "operations" ? OperationsMarkdown()
-                                      : DiagnosticsMarkdown());
+  if (args.markdown == "diagnostics" || args.markdown == "operations") {
+    Print(args.markdown == "operations" ? OperationsMarkdown()
+                                        : DiagnosticsMarkdown());
+    return kSuccess;
+  }
+  const OperationInfo* operation = FindOperation(args.markdown);
+  if (operation == nullptr) {
+    return Fail("info", false,
+                UsageError(Cat("no page ", args.markdown),
+                           "diagnostics, operations or an operation"));
+  }
+  Print(OperationPage(*operation, Style::kMarkdown));
+  return kSuccess;
+}
+
+int ShowOperation(const OperationInfo& operation, bool json) {
+  if (!json) {
+    Print(OperationPage(operation, Style::kText));
+    return kSuccess;
+  }
+  Json report = Envelope("info");
+  report["operation"] = OperationJson(operation);
+  PrintJson(report);
   return kSuccess;
 }
 
@@ -49,8 +70,25 @@ constexpr Section kSections[] = {
      [](const Hardware&) { return NumericsJson(); }},
 };
 
+// --only coverage: a page that scripts/gen_docs made, too long for the rest.
+int ShowCoverage(bool json) {
+  if (!json) {
+    Print(CoverageText());
+    return kSuccess;
+  }
+  Json report = Envelope("info");
+  report["coverage"] = CoverageJson();
+  report["page"] = CoverageText();
+  PrintJson(report);
+  return kSuccess;
+}
+
 int Info(const InfoArgs& args) {
   if (!args.markdown.empty()) return ShowMarkdown(args);
+  if (args.only == "coverage") return ShowCoverage(args.json);
+  if (const OperationInfo* operation = FindOperation(args.program)) {
+    return ShowOperation(*operation, args.json);
+  }
   if (!args.program.empty()) return ShowProgram(args);
   const auto target = ParseTarget(
       args.target.empty() ? std::string(Name(kDefaultTarget)) : args.target);
@@ -82,26 +120,28 @@ void AddInfo(CLI::App& app, Action& action) {
       "info", "Constants with sources, the instruction table, a program");
   auto args = std::make_shared<InfoArgs>();
   sub->add_option("PROGRAM", args->program,
-                  "Program file to describe, instead of the tables");
+                  "Program file or operation to describe, instead of the "
+                  "tables");
   sub->add_option("--target", args->target, "trn1, trn2 (default) or trn3")
       ->type_name("TARGET");
   sub->add_option("--hardware", args->hardware,
                   "Hardware description that replaces the built-in one")
       ->type_name("FILE");
   sub->add_option("--only", args->only,
-                  "One table: constants, operations, opcodes or numerics")
+                  "One table: constants, operations, opcodes, numerics or "
+                  "coverage")
       ->type_name("TABLE")
-      ->check(
-          CLI::IsMember({"constants", "operations", "opcodes", "numerics"}));
+      ->check(CLI::IsMember(
+          {"constants", "operations", "opcodes", "numerics", "coverage"}));
   sub->add_flag("--json", args->json, "Print one JSON object");
   // For scripts/gen_docs.
-  sub->add_option("--markdown", args->markdown)
-      ->check(CLI::IsMember({"diagnostics", "operations"}))
-      ->group("");
+  sub->add_option("--markdown", args->markdown)->group("");
   sub->footer(
       "Examples:\n"
       "  trnemu info --target trn1 --only constants\n"
       "  trnemu info --only operations       what is there, what is missing\n"
+      "  trnemu info tensor_scalar           all about one operation\n"
+      "  trnemu info --only coverage         dtypes, memories, modes that run\n"
       "  trnemu info --only numerics         keys of run --numerics\n"
       "  trnemu info k.trn                   tensors and instruction counts");
   sub->callback([args, &action] { action = [args] { return Info(*args); }; });

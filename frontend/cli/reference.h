@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontend/cli/common.h"
+#include "frontend/cli/page.h"
 #include "frontend/cli/table.h"
 #include "isa/hardware.h"
 #include "isa/operations.h"
@@ -41,6 +42,29 @@ Coverage CoverageOfNki();
 
 // The opcodes an operation becomes.
 std::vector<std::string_view> OpcodesOf(const OperationInfo& operation);
+
+// "a, b".
+std::string Joined(const std::vector<std::string_view>& names);
+std::string EnginesOf(const OpcodeInfo& opcode);  // "any" where every one can
+std::string OperandsOf(const OpcodeInfo& opcode);
+std::string AttributesOf(const OpcodeInfo& opcode);
+
+// Everything about an operation, for a terminal or as docs/operations/NAME.md.
+std::string OperationPage(const OperationInfo& operation, Style style);
+Json OperationJson(const OperationInfo& operation);
+// "trn2, trn3": the generations that have it.
+std::string GenerationsOf(const OperationInfo& operation);
+// Parts of docs/operations.md: links to the pages; rules of every operand.
+std::string OperationsIndex();
+std::string OperandRules();
+// The laws of its opcodes on a generation, with their status and source.
+Table CostTable(const Hardware& hardware, const OperationInfo& operation);
+// docs/coverage.md, as it was when the binary was built; or its section on one
+// operation, "" if it has none.
+std::string CoverageText();
+std::string CoverageText(const OperationInfo& operation);
+// docs/examples/NAME.py.
+std::string_view ExampleOf(const OperationInfo& operation);
 
 // The tables of `info`, as text; and the same as JSON.
 std::string ConstantsText(const Hardware& hardware);

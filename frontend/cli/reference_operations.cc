@@ -84,12 +84,31 @@ constexpr Expands kExpansions[] = {
     {"activate2", {"ReadAccumulator", "", ""}},
     {"tensor_scalar_reduce", {"ReadVectorAccumulator", "", ""}},
     {"exponential", {"ReadVectorAccumulator", "", ""}},
+    {"sendrecv", {"SendRecv", "", ""}},
+    {"register_alloc", {"RegisterMove", "", ""}},
 };
 
 bool IsNki(std::string_view name) {
   return std::find(std::begin(kNkiNames), std::end(kNkiNames), name) !=
          std::end(kNkiNames);
 }
+
+// "3 laws", of the engines that run it.
+int64_t LawsOf(const Hardware& hardware, const OpcodeInfo& opcode) {
+  int64_t laws = 0;
+  std::vector<const CostLaw*> seen;
+  for (const Engine engine : kSequencers) {
+    if (!(opcode.engines & Bit(engine))) continue;
+    for (const CostLaw& law : LawsFor(hardware, opcode.name, engine)) {
+      if (std::find(seen.begin(), seen.end(), &law) != seen.end()) continue;
+      seen.push_back(&law);
+      ++laws;
+    }
+  }
+  return laws;
+}
+
+}  // namespace
 
 std::string Joined(const std::vector<std::string_view>& names) {
   std::string text;
@@ -118,103 +137,6 @@ std::string AttributesOf(const OpcodeInfo& opcode) {
   for (const AttributeSpec& a : opcode.attributes) names.push_back(a.name);
   return Joined(names);
 }
-
-// "3 laws", of the engines that run it.
-int64_t LawsOf(const Hardware& hardware, const OpcodeInfo& opcode) {
-  int64_t laws = 0;
-  std::vector<const CostLaw*> seen;
-  for (const Engine engine : kSequencers) {
-    if (!(opcode.engines & Bit(engine))) continue;
-    for (const CostLaw& law : LawsFor(hardware, opcode.name, engine)) {
-      if (std::find(seen.begin(), seen.end(), &law) != seen.end()) continue;
-      seen.push_back(&law);
-      ++laws;
-    }
-  }
-  return laws;
-}
-
-std::string KindOf(const ParameterSpec& spec) {
-  switch (spec.kind) {
-    case ParameterKind::kTile:
-      return "tile";
-    case ParameterKind::kTileOrNumber:
-      return "tile or number";
-    case ParameterKind::kNumber:
-      return "number";
-    case ParameterKind::kInteger:
-      return "integer";
-    case ParameterKind::kBool:
-      return "bool";
-    case ParameterKind::kPattern:
-      return "[[step, count], ...]";
-    case ParameterKind::kAxes:
-      return "axis or axes";
-    case ParameterKind::kRegister:
-      return "register";
-    case ParameterKind::kRegisterOrInteger:
-      return "register or integer";
-    case ParameterKind::kMask:
-      return "32 integers";
-    case ParameterKind::kInts:
-      return "integers";
-    case ParameterKind::kScales:
-      return "numbers";
-    case ParameterKind::kIntPair:
-      return "(int, int)";
-    case ParameterKind::kText:
-      return "text";
-    default:
-      return Joined(EnumNames(spec.kind));
-  }
-}
-
-std::string SpacesOf(const ParameterSpec& spec) {
-  std::vector<std::string_view> names;
-  for (const Space s : {Space::kHbm, Space::kSbuf, Space::kPsum}) {
-    if (spec.spaces & SetOf(s)) names.push_back(Name(s));
-  }
-  return Joined(names);
-}
-
-std::string DtypesOf(const ParameterSpec& spec) {
-  if (spec.dtypes == 0) return "";
-  if (spec.dtypes == kAnyTypeOrPacked) return "any";
-  if (spec.dtypes == kAnyType) return "any but packed";
-  std::vector<std::string_view> names;
-  for (const DtypeInfo& info : kDtypes) {
-    if (spec.dtypes & SetOf(info.dtype)) names.push_back(info.name);
-  }
-  return Joined(names);
-}
-
-std::string OperationPage(const OperationInfo& o) {
-  std::string text = Cat("## `", o.name, "`\n\n```\n", Signature(o),
-                         "\n```\n\n", o.summary, " ", o.semantics, "\n\n");
-  text +=
-      Cat("Opcodes: ", Joined(OpcodesOf(o)), ". Source: ", o.source, ".\n\n");
-  if (!o.parameters.empty()) {
-    Table parameters({"parameter", "takes", "default", "memory", "dtypes", ""});
-    for (const ParameterSpec& p : o.parameters) {
-      if (p.name.ends_with("]")) continue;
-      parameters.Add({Cat("`", p.name, "`"), KindOf(p),
-                      p.required ? "" : std::string(p.default_text),
-                      SpacesOf(p), DtypesOf(p), std::string(p.doc)});
-    }
-    text += parameters.Markdown() + "\n";
-  }
-  if (RulesOf(o).empty()) return text;
-  Table rules({"rule", "layer", "evidence", "must hold"});
-  for (const Rule& r : RulesOf(o)) {
-    rules.Add({Cat("`", r.id, "`"),
-               std::string(kLayerNames[static_cast<size_t>(r.layer)]),
-               std::string(kEvidenceNames[static_cast<size_t>(r.evidence)]),
-               Cat("`", r.text, "`")});
-  }
-  return text + rules.Markdown() + "\n";
-}
-
-}  // namespace
 
 Coverage CoverageOfNki() {
   Coverage coverage;
@@ -278,7 +200,8 @@ Json OperationsJson() {
       json["opcodes"].push_back(std::string(name));
     }
     json["rules"] = Json::array();
-    for (const Rule& r : RulesOf(*o)) json["rules"].push_back(std::string(r.id));
+    for (const Rule& r : RulesOf(*o))
+      json["rules"].push_back(std::string(r.id));
     json["source"] = std::string(o->source);
     list.push_back(std::move(json));
   }
@@ -329,8 +252,11 @@ std::string OperationsMarkdown() {
           c.implemented.size(), " of the ", std::size(kNkiNames),
           " names of nki.isa (SDK 2.32) are here; of trnemu's own are ",
           Joined(c.own), ". Not in this version: ", Joined(c.missing), ".\n\n");
-  for (const OperationInfo* o : Operations()) text += OperationPage(*o);
-  text += "## Opcodes\n\n";
+  text +=
+      "Each has a page with its operands, limits, cost, numbers and an "
+      "example; `trnemu info OPERATION` prints it. What runs with which "
+      "dtypes, memories and modes was tried out: [coverage](coverage.md).\n\n";
+  text += OperationsIndex() + "\n" + OperandRules() + "\n## Opcodes\n\n";
   Table table({"opcode", "engines", "operands", "attributes", ""});
   for (const OpcodeInfo& o : Opcodes()) {
     table.Add({Cat("`", o.name, "`"), EnginesOf(o), OperandsOf(o),

@@ -12,6 +12,7 @@ class Table {
   explicit Table(std::vector<std::string> head) { rows_.push_back(head); }
   // As many cells as the head.
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  bool empty() const { return rows_.size() == 1; }
   // Two spaces between columns; the last is as long as it is.
   std::string Text() const;
   std::string Markdown() const;

@@ -22,7 +22,7 @@ def test_the_first_python_example_of_the_readme_runs():
     exec(compile(examples(ROOT / "README.md")[0], "README.md", "exec"), {})
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("page", ["README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))])
 def test_every_link_of_a_page_leads_to_a_file(page):
     folder = (ROOT / page).parent
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):

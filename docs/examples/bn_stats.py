@@ -1,0 +1,15 @@
+import numpy as np
+import trnemu
+
+x = np.array([[1, 2, 3, 6]], np.float32)
+
+b = trnemu.ProgramBuilder(target="trn2")
+tx = b.sbuf(x.shape, x.dtype.name)
+b.dma_copy(dst=tx, src=b.constant("x", x))
+out = b.sbuf((1, 6), "float32")
+b.bn_stats(dst=out, data=tx)
+b.dma_copy(dst=b.output("y", (1, 6), "float32"), src=out)
+
+outputs = trnemu.run(b.build(), {}).outputs
+# Count, mean and sum of squared distances: of even columns, then of odd ones.
+np.testing.assert_array_equal(outputs["y"], [[2, 2, 2, 2, 4, 8]])

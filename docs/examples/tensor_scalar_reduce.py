@@ -1,0 +1,17 @@
+import numpy as np
+import trnemu
+
+x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+
+b = trnemu.ProgramBuilder(target="trn2")
+tx = b.sbuf(x.shape, x.dtype.name)
+b.dma_copy(dst=tx, src=b.constant("x", x))
+out = b.sbuf((2, 3), "float32")
+total = b.sbuf((2, 1), "float32")
+b.tensor_scalar_reduce(dst=out, data=tx, op0="multiply", operand0=2.0, reduce_op="add", reduce_res=total)
+b.dma_copy(dst=b.output("total", (2, 1), "float32"), src=total)
+b.dma_copy(dst=b.output("y", (2, 3), "float32"), src=out)
+
+outputs = trnemu.run(b.build(), {}).outputs
+np.testing.assert_array_equal(outputs["y"], 2 * x)
+np.testing.assert_array_equal(outputs["total"], [[12], [30]])
