@@ -108,8 +108,8 @@ std::string CoverageText() {
   return Cat(c.implemented.size(), " of the ", std::size(kNkiNames),
              " operations of nki.isa (SDK 2.32) are here",
              c.missing.empty() ? "" : Cat(", all but ", Joined(c.missing)),
-             "; its queries ", Joined({std::begin(kNkiQueries),
-                                       std::end(kNkiQueries)}),
+             "; its queries ",
+             Joined({std::begin(kNkiQueries), std::end(kNkiQueries)}),
              " are methods of the Python ProgramBuilder. trnemu's own are ",
              Joined(c.own), ".");
 }
@@ -289,7 +289,8 @@ Json OperationsJson() {
       json["opcodes"].push_back(std::string(name));
     }
     json["rules"] = Json::array();
-    for (const Rule& r : RulesOf(*o)) json["rules"].push_back(std::string(r.id));
+    for (const Rule& r : RulesOf(*o))
+      json["rules"].push_back(std::string(r.id));
     json["source"] = std::string(o->source);
     list.push_back(std::move(json));
   }
