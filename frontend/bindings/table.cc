@@ -131,10 +131,12 @@ nb::dict NumericsRows() {
   return rows;
 }
 
-nb::tuple TargetNames() {
-  nb::list names;
-  for (Target target : kTargets) names.append(Text(Name(target)));
-  return nb::tuple(names);
+nb::dict TargetGenerations() {
+  nb::dict rows;
+  for (Target target : kTargets) {
+    rows[Text(Name(target))] = static_cast<int>(target);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -150,8 +152,9 @@ void BindTable(nb::module_& m) {
         nb::sig("def numerics_rows() -> "
                 "dict[str, tuple[tuple[str, ...], str]]"),
         "key -> (values, the first is the default; what it decides).");
-  m.def("target_names", &TargetNames,
-        nb::sig("def target_names() -> tuple[str, ...]"));
+  m.def("target_generations", &TargetGenerations,
+        nb::sig("def target_generations() -> dict[str, int]"),
+        "name -> generation of NeuronCore.");
 }
 
 }  // namespace trnemu::bindings

@@ -93,7 +93,8 @@ constexpr ParameterSpec kAluParameters[] = {
     Attr("a", ParameterKind::kRegisterOrInteger, "a register or a number"),
     Attr("b", ParameterKind::kRegisterOrInteger, "a register or a number")};
 constexpr Rule kAluRules[] = {
-    {"register_alu.value", "is_int32_const(a) and is_int32_const(b)", "",
+    {"register_alu.value", "is_int32_const(a) and is_int32_const(b)",
+     "nki/get-started/nki-language-guide.rst:526",
      [](const Call& c) { return IsInt32(c[alu::kA]) && IsInt32(c[alu::kB]); },
      "a", "a is {value:a} and b {value:b}; registers have 32 bits", "",
      Layer::kDevice, Evidence::kInferred}};

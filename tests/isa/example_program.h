@@ -151,7 +151,10 @@ inline void AddOpcode(CoreProgram& core, const OpcodeInfo& info, Engine engine,
         variant && spec.optional ? Operand{} : Operands(spec.kind, k, variant));
   }
   for (const AttributeSpec& spec : info.attributes) {
-    core.attributes.push_back(Value(spec.type, variant));
+    // A branch goes to an instruction of its stream.
+    core.attributes.push_back(spec.name == "target"
+                                  ? Attribute::Integer(variant ? 1 : 0)
+                                  : Value(spec.type, variant));
   }
   if (order % 4 == 1) {
     core.waits.push_back({0, 16, false});

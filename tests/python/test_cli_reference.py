@@ -11,6 +11,9 @@ import pytest
 from cli_kit import (  # noqa: F401 (case is a fixture)
     BINARY, ROOT, SUCCESS, UNSUPPORTED, USAGE, case, refuses, trnemu)
 
+# What costs by its transfers, not by laws of an instruction.
+DMA = ("DmaCopy", "DmaTranspose", "DmaCompute", "SendRecv")
+
 # ---- info, explain, the rest ----
 
 
@@ -52,6 +55,8 @@ def test_info_has_constants_with_sources_and_the_tables(case):
     coverage = report["coverage"]
     names = {o["name"] for o in report["operations"]}
     assert names == set(coverage["implemented"]) | set(coverage["own"])
+    assert len(coverage["implemented"]) == 50 and not coverage["missing"]
+    assert "50 of the 50 operations" in trnemu("info").stdout
     assert "PROGRAM" not in trnemu("info").stdout
     assert "memory.partitions" in trnemu("info", "--target", "trn3").stdout
 

@@ -5,8 +5,11 @@ import re
 
 import pytest
 
+from trnemu import _trnemu
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "python.md"
+NUMERICS = (ROOT / "docs" / "numerics.md").read_text()
 
 
 def examples(page: pathlib.Path) -> list[str]:
@@ -28,3 +31,35 @@ def test_every_link_of_a_page_leads_to_a_file(page):
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
         if "://" not in target:
             assert (folder / target).exists(), f"{page} links to {target}"
+
+
+def test_the_page_of_numerics_has_every_key_with_its_values():
+    for key, (values, _) in _trnemu.numerics_rows().items():
+        named = f"`{key}=" + r"\|".join(values)
+        assert f"| {named}` |" in NUMERICS, named
+
+
+def test_the_page_of_numerics_names_no_key_that_is_not_there():
+    known = {"reduce_cmd", *_trnemu.numerics_rows()}
+    assert {*re.findall(r"`([a-z0-9_]+)=[a-z\\|]*`", NUMERICS)} <= known
+
+
+@pytest.mark.parametrize(("section", "entries"), [(14, 16), (15, 28)])
+def test_every_contradiction_and_silence_has_one_decision(section, entries):
+    """A row with the question, the decision and how it is known."""
+    rows = re.findall(rf"^\| {section}\.(\d+) \|(.*)\|$", NUMERICS, re.MULTILINE)
+    assert [int(n) for n, _ in rows] == list(range(1, entries + 1))
+    for number, text in rows:
+        question, decision = text.split("|")[:2]
+        assert question.strip() and decision.strip(), number
+
+
+@pytest.mark.parametrize(
+    ("entry", "keys"),
+    [("15.1", {"subnormals"}), ("15.3", {"e4m3fn_overflow"}),
+     ("15.6", {"scale_bias"}), ("15.7", {"matmul", "tf32"}),
+     ("15.14", {"mx_scale"}), ("15.15", {"matmul"})],
+)
+def test_a_decision_that_is_a_choice_names_its_key(entry, keys):
+    row = re.search(rf"^\| {re.escape(entry)} \|.*$", NUMERICS, re.MULTILINE)
+    assert {*re.findall(r"`(\w+)=", row[0])} == keys

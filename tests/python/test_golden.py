@@ -305,7 +305,7 @@ def mx_column(
     k = Kit("trn3")
     other = "float4_e2m1fn_x4" if dtype[5] == "8" else "float8_e4m3fn_x4"
     ones = k.load(packed([one_of(other)] * 2, other, sub), other)
-    unit = k.load(scales([127, 127]), kind)
+    unit = k.load(scales([127, 127]).view(ref.carrier(kind)), kind)
     views = []
     for n in range(0, len(codes), 128):
         tile = k.load(packed(codes[n:n + 128], dtype, sub), dtype)

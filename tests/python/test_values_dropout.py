@@ -1,5 +1,5 @@
 """rand2, dropout: distributions of the numbers that rng gives
-(docs/decisions_random.md)."""
+(docs/numerics.md)."""
 
 from __future__ import annotations
 

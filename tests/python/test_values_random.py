@@ -2,7 +2,7 @@
 
 What documents state: bits are truncated, states come back, the same seed gives
 the same numbers, each engine has its own. What they leave open is written out
-here once more, with whole numbers (docs/decisions_random.md).
+here once more, with whole numbers (docs/numerics.md).
 """
 
 from __future__ import annotations

@@ -31,6 +31,12 @@ from trnemu._run import (
     RunResult,
     run,
 )
+from trnemu._targets import (
+    get_nc_sub_version,
+    get_nc_version,
+    nc_version,
+    targets,
+)
 from trnemu._trnemu import (
     Finding,
     Program,
@@ -40,11 +46,7 @@ from trnemu._trnemu import (
     View,
     Wait,
     __version__,
-    target_names as _target_names,
 )
-
-targets: tuple[str, ...] = _target_names()
-"""The device generations: ("trn1", "trn2", "trn3")."""
 
 __all__ = [
     "Device",
@@ -67,6 +69,9 @@ __all__ = [
     "View",
     "Wait",
     "__version__",
+    "get_nc_sub_version",
+    "get_nc_version",
+    "nc_version",
     "operations",
     "run",
     "targets",

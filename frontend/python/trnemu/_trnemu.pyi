@@ -367,7 +367,8 @@ def dtype_rows() -> dict[str, tuple[str, int]]:
 def numerics_rows() -> dict[str, tuple[tuple[str, ...], str]]:
     """key -> (values, the first is the default; what it decides)."""
 
-def target_names() -> tuple[str, ...]: ...
+def target_generations() -> dict[str, int]:
+    """name -> generation of NeuronCore."""
 
 def set_package(directory: str) -> None:
     """Frames of files in this directory are not the user's."""
