@@ -32,7 +32,7 @@ class Draw(TensorAndDma, Elementwise, Other):
     def shape(self) -> tuple[int, ...]:
         if not self.few:
             return super().shape()
-        p = self.random.choice((16, 32, 32, 64, 128))  # whole groups
+        p = self.random.choice((16, 16, 32, 32, 32, 64, 128))  # whole groups
         return (p, self.random.choice((8, 1, 33)))
 
     def dynamic_call(self, operation: str) -> dict[str, Any]:
@@ -68,8 +68,8 @@ class Draw(TensorAndDma, Elementwise, Other):
         if not whole or self.random.random() >= (0.5 if taken else 0.1):
             return tile
         at = tile.start
-        if self.random.random() < 0.2:
-            at = self.random.choice((0, 16, 32, 48, 64))
+        if self.random.random() < 0.3:
+            at = self.random.choice((0, 16, 32, 64, 96))
         index = Tile("sbuf", (p, self.pick((-(-tile.free // 16),), (1,))),
                      self.random.choice(("uint16", "int16", "int32")),
                      at if at + p <= 128 else 0)
