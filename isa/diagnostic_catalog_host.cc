@@ -10,11 +10,6 @@ constexpr CatalogEntry kEntries[] = {
     {"option.allow", kInput, "An id to allow that no diagnostic has.",
      "trnemu.run(p, {}, allow=[\"tensor_copy.shap\"])",
      "Give the id as the diagnostic prints it."},
-    {"unsupported.operation", kUnsupported,
-     "An operation of nki.isa that this version does not have.",
-     "b.activation_reduce(...)",
-     "Use what the message names; trnemu info --only operations lists what is "
-     "there."},
     {"input.usage", kInput, "The command line is not one that the verb takes.",
      "trnemu run --inptu x=x.npy k.trn", "See trnemu VERB --help."},
     {"input.missing", kInput, "An input tensor of the program was not given.",

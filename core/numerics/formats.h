@@ -152,7 +152,7 @@ constexpr uint32_t NarrowInteger(uint32_t fp32, const NumericsOptions& o) {
       static_cast<int64_t>((clamped + kMagic) - kMagic));
 }
 
-// What a finite value beyond the range becomes.
+// What a magnitude beyond the range becomes.
 constexpr uint32_t OverflowCode(const SmallFloat& f, const NumericsOptions& o) {
   return o.float_overflow == FloatOverflow::kSaturate ? LargestFinite(f)
                                                       : f.overflow;

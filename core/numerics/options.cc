@@ -40,8 +40,8 @@ constexpr std::array<NumericsKey, 11> kKeys = {{
     {"nan_to_integer", kNanToInteger,
      "what NaN becomes in an integer dtype: 0, or its lowest or highest value"},
     {"float_overflow", kFloatOverflow,
-     "a finite value beyond float16, bfloat16, float8_e5m2 or float8_e4m3 "
-     "becomes infinity, or the largest finite value"},
+     "a magnitude beyond float16, bfloat16, float8_e5m2 or float8_e4m3, "
+     "infinity too, becomes infinity, or the largest finite value"},
     {"integer_overflow", kIntegerOverflow,
      "gpsimd's add, subtract and multiply of 32-bit integers: modulo 2^32, or "
      "saturated"},

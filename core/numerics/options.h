@@ -26,7 +26,7 @@ enum class Subnormals : uint8_t { kKeep, kFlush };
 enum class MxScale : uint8_t { kCurrent, kLegacy };
 // What NaN becomes in an integer dtype.
 enum class NanToInteger : uint8_t { kZero, kLowest, kHighest };
-// What a finite value beyond the range becomes in fp16, bf16, e5m2 and e4m3.
+// Whether fp16, bf16, e5m2, e4m3 make infinity of a magnitude beyond them.
 enum class FloatOverflow : uint8_t { kToInfinity, kSaturate };
 // What gpsimd's 32-bit add, subtract and multiply make of a result that does
 // not fit.

@@ -1,4 +1,4 @@
-"""Programs that the documents call legal verify clean and run without a finding.
+"""Programs that documents call legal verify clean and run without a finding.
 
 A false alarm on a kernel that is known to run is as bad as a wrong value
 (spec/decisions.md). Each test is one "legal" statement of decisions.md, of a
@@ -31,8 +31,8 @@ def test_odd_slices_of_narrow_tiles_in_sbuf(target, dtype, start, engine):
     """Allocations are aligned to the dtype's size: decisions.md."""
     def act(b: Bench) -> None:
         x, y = b.sbuf(f=16, dtype=dtype), b.sbuf(f=16, dtype=dtype)
-        b.b.tensor_copy(dst=y[:, start:start + 7], src=x[:, start + 1:start + 8],
-                        engine=engine)
+        b.b.tensor_copy(dst=y[:, start:start + 7],
+                        src=x[:, start + 1:start + 8], engine=engine)
         b.b.dma_copy(dst=y[:, start:start + 5], src=x[:, start + 2:start + 7])
     clean(target, act)
 
@@ -54,7 +54,8 @@ def test_dma_from_and_to_psum(target, dtype):
     def act(b: Bench) -> None:
         x, y = b.psum(dtype=dtype), b.output(dtype=dtype)
         b.b.dma_copy(dst=y, src=x)
-        b.b.dma_copy(dst=b.psum(dtype=dtype, fill=False), src=b.input(dtype=dtype))
+        b.b.dma_copy(dst=b.psum(dtype=dtype, fill=False),
+                     src=b.input(dtype=dtype))
     clean(target, act)
 
 
@@ -84,7 +85,8 @@ def test_a_row_of_hbm_is_broadcast_over_partitions(target, shape):
 def test_a_column_is_broadcast_along_the_free_dimension(target):
     def act(b: Bench) -> None:
         x, column = b.sbuf(), b.sbuf(f=1)
-        b.b.tensor_tensor(dst=x, data1=x, data2=column.broadcast(1, 8), op="add")
+        b.b.tensor_tensor(
+            dst=x, data1=x, data2=column.broadcast(1, 8), op="add")
         b.b.tensor_copy(dst=x, src=column.broadcast(1, 8))
     clean(target, act)
 

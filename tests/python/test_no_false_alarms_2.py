@@ -253,8 +253,8 @@ def test_column_and_row_tiling(target, rows, columns):
         for r, c in itertools.product(range(0, 128, rows),
                                       range(0, 128, columns)):
             b.b.nc_matmul(
-                dst=sums[c:c + columns], stationary=w[r:r + rows, c:c + columns],
-                moving=x[r:r + rows], tile_position=(r, c),
+                dst=sums[c:c + columns], moving=x[r:r + rows],
+                stationary=w[r:r + rows, c:c + columns], tile_position=(r, c),
                 tile_size=(rows, columns))
     clean(target, act)
 
@@ -312,7 +312,7 @@ def test_a_bfloat16_psum_tile_on_trn3():
     clean("trn3", act)
 
 
-# --- registers, loops, cores ---------------------------------------------------
+# --- registers, loops, cores --------------------------------------------------
 
 
 @every_target

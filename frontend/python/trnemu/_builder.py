@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from trnemu import _trnemu
 from trnemu._dtype import Dtype
-from trnemu._fault import Fault, fault_of
+from trnemu._fault import fault_of
 from trnemu._operations import OperationMethods, operations
 from trnemu._trnemu import Finding, Program, Register, Semaphore, View
 
 _SYNC = ("auto", "explicit")
-
-
-def _unsupported(
-    what: str, remedy: str, id: str = "unsupported.control_flow"
-) -> NoReturn:
-    raise Fault(
-        Finding(
-            "unsupported",
-            id,
-            f"trnemu does not support {what} yet",
-            operation=what,
-            remedy=remedy,
-        )
-    )
 
 
 class CoreScope:
@@ -230,10 +216,6 @@ class ProgramBuilder(OperationMethods):
         return LoopScope(self, lambda: core.begin_while(reg))
 
     def __getattr__(self, name: str) -> Any:
-        if name in _LATER:
-            return lambda *_, **__: _unsupported(
-                name, _LATER[name], "unsupported.operation"
-            )
         known = [o.name for o in operations()]
         nearest = _trnemu.nearest(name, known)
         hint = f"; did you mean {nearest!r}?" if nearest else ""
@@ -245,31 +227,6 @@ class ProgramBuilder(OperationMethods):
 
     def __repr__(self) -> str:
         return f"<ProgramBuilder {self.name} for {self.target}>"
-
-
-# Operations of nki.isa that come later, and what does the same now.
-_LATER = {
-    "activation_reduce": 'use activation(reduce_op="add", reduce_cmd="reset_reduce", reduce_res=...)',
-    "activate2": "use activation and tensor_scalar",
-    "tensor_scalar_reduce": "use tensor_scalar and tensor_reduce",
-    "exponential": 'use activation(op="exp", bias=...)',
-    "dma_transpose": "use nc_transpose",
-    "select_reduce": "use affine_select, or multiply by a 0/1 mask",
-    "range_select": "use affine_select, or multiply by a 0/1 mask",
-    "tensor_copy_predicated": "multiply by a 0/1 mask",
-    "tensor_partition_reduce": "multiply by a column of ones with nc_matmul",
-    **dict.fromkeys(
-        (
-            "nc_matmul_mx", "tensor_tensor_scan", "tensor_scalar_cumulative",
-            "quantize_mx", "dropout", "sequence_bounds", "bn_stats", "bn_aggr",
-            "local_gather", "nc_n_gather", "dma_compute", "max8",
-            "nc_find_index8", "nc_match_replace8", "nc_stream_shuffle",
-            "core_barrier", "sendrecv", "rng", "rand2", "rand_set_state",
-            "rand_get_state", "set_rng_seed", "nonzero_with_count", "topk",
-        ),
-        "compute it on the host for now",
-    ),
-}
 
 
 def _carrier(dtype: Any) -> np.dtype[Any] | None:
