@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
@@ -26,6 +28,14 @@ bool IsBitArray(const RowReader& reader) {
 }
 
 // ---- TensorTensor ----
+
+bool IsShift(AluOp op) {
+  return op == AluOp::kLeftShift || op == AluOp::kRightShift;
+}
+
+bool IsModuloShift(AluOp op, const CoreState& state) {
+  return IsShift(op) && state.numerics.shift_overflow == ShiftOverflow::kModulo;
+}
 
 // Row by row on 32-bit words: zero-extended bits in, low bits out.
 template <typename Function>
@@ -49,8 +59,10 @@ void BitvecTensorTensor(AluOp op, const Tile& a, const Tile& b,
   const RowReader read_a(a, state.numerics);
   const RowReader read_b(b, state.numerics);
   const size_t bytes = SizeOf(a.dtype);
-  if (IsBitArray(read_a) && IsBitArray(read_b) && writer.IsArrayOf(dst) &&
-      SizeOf(b.dtype) == bytes && SizeOf(dst) == bytes) {
+  const bool modulo = IsModuloShift(op, state);
+  if (!modulo && IsBitArray(read_a) && IsBitArray(read_b) &&
+      writer.IsArrayOf(dst) && SizeOf(b.dtype) == bytes &&
+      SizeOf(dst) == bytes) {
     for (uint32_t p = 0; p < a.partitions; ++p) {
       BitvecRows(op, static_cast<unsigned>(bytes), read_a.base(p),
                  read_b.base(p), static_cast<size_t>(a.free_size),
@@ -60,30 +72,61 @@ void BitvecTensorTensor(AluOp op, const Tile& a, const Tile& b,
   }
   const unsigned width =
       static_cast<unsigned>(std::max({bytes, SizeOf(b.dtype), SizeOf(dst)}));
-  ForEachRowOfWords(
-      a, b, writer, state,
-      [op, width](uint32_t* x, uint32_t* y, size_t n, uint32_t* out) {
-        if (op == AluOp::kLeftShift || op == AluOp::kRightShift) {
-          // Amounts of the width or more give 0, also below 32 bits.
-          for (size_t i = 0; i < n; ++i) {
-            if (y[i] >= 8 * width) y[i] = 32;
-          }
-        }
-        BitvecRows(op, 4, reinterpret_cast<const std::byte*>(x),
-                   reinterpret_cast<const std::byte*>(y), n,
-                   reinterpret_cast<std::byte*>(out));
-      });
+  ForEachRowOfWords(a, b, writer, state,
+                    [=](uint32_t* x, uint32_t* y, size_t n, uint32_t* out) {
+                      if (modulo) {
+                        for (size_t i = 0; i < n; ++i) y[i] %= 8 * width;
+                      } else if (IsShift(op)) {
+                        // Amounts of the width or more give 0, also below 32
+                        // bits.
+                        for (size_t i = 0; i < n; ++i) {
+                          if (y[i] >= 8 * width) y[i] = 32;
+                        }
+                      }
+                      BitvecRows(op, 4, reinterpret_cast<const std::byte*>(x),
+                                 reinterpret_cast<const std::byte*>(y), n,
+                                 reinterpret_cast<std::byte*>(out));
+                    });
+}
+
+// Add, subtract or multiply, clamped to the range of Int; Wide holds products.
+template <typename Int, typename Wide>
+uint32_t Saturated(AluOp op, Wide x, Wide y) {
+  // Below 0 only where Wide is signed.
+  if (std::is_unsigned_v<Int> && op == AluOp::kSubtract && y > x) return 0;
+  const Wide exact = op == AluOp::kAdd        ? x + y
+                     : op == AluOp::kSubtract ? x - y
+                                              : x * y;
+  return static_cast<uint32_t>(std::clamp<Wide>(
+      exact, std::numeric_limits<Int>::min(), std::numeric_limits<Int>::max()));
+}
+
+void SaturatedRows(AluOp op, bool is_signed, const uint32_t* a,
+                   const uint32_t* b, size_t n, uint32_t* out) {
+  for (size_t i = 0; i < n; ++i) {
+    out[i] = is_signed
+                 ? Saturated<int32_t, int64_t>(op, static_cast<int32_t>(a[i]),
+                                               static_cast<int32_t>(b[i]))
+                 : Saturated<uint32_t, uint64_t>(op, a[i], b[i]);
+  }
 }
 
 // Signed if both inputs are [assumed for mixed signs].
 void IntegerTensorTensor(AluOp op, const Tile& a, const Tile& b,
                          RowWriter& writer, CoreState& state) {
   const bool is_signed = a.dtype == Dtype::kInt32 && b.dtype == Dtype::kInt32;
-  ForEachRowOfWords(a, b, writer, state,
-                    [op, is_signed](const uint32_t* x, const uint32_t* y,
-                                    size_t n, uint32_t* out) {
-                      IntegerRows(op, is_signed, x, y, n, out);
-                    });
+  const bool saturate =
+      state.numerics.integer_overflow == IntegerOverflow::kSaturate &&
+      (op == AluOp::kAdd || op == AluOp::kSubtract || op == AluOp::kMultiply);
+  ForEachRowOfWords(
+      a, b, writer, state,
+      [=](const uint32_t* x, const uint32_t* y, size_t n, uint32_t* out) {
+        if (saturate) {
+          SaturatedRows(op, is_signed, x, y, n, out);
+        } else {
+          IntegerRows(op, is_signed, x, y, n, out);
+        }
+      });
 }
 
 // All three are bfloat16 and lie in order: one pass without fp32 rows. False
@@ -98,7 +141,10 @@ bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b, RowWriter& writer,
     return false;
   }
   const Bf16Row row = Bf16RowOf(op);
-  if (row == nullptr) return false;
+  if (row == nullptr ||
+      state.numerics.float_overflow != FloatOverflow::kToInfinity) {
+    return false;
+  }
   writer.ForEachPartition([&](uint32_t p) {
     row(reinterpret_cast<const uint16_t*>(read_a.base(p)),
         reinterpret_cast<const uint16_t*>(read_b.base(p)),
@@ -140,8 +186,17 @@ ScalarStep StepOf(const ExecuteArgs& args, const CoreState& state,
                        state.numerics)};
 }
 
+// `modulo` is not 0 if amounts of a shift count modulo that width.
 void ApplyBits(const ScalarStep& step, uint32_t operand, unsigned bytes,
-               const std::byte* in, size_t n, std::byte* out) {
+               uint32_t modulo, const std::byte* in, size_t n, std::byte* out) {
+  if (modulo != 0 && IsShift(step.op)) {
+    if (step.reverse) {  // the amounts are the elements
+      BitvecRowScalar(AluOp::kBitwiseAnd, bytes, in, modulo - 1, false, n, out);
+      in = out;
+    } else {
+      operand %= modulo;
+    }
+  }
   if (IsUnary(step.op)) {
     BitvecRowUnary(step.op, bytes, in, n, out);
   } else {
@@ -157,6 +212,10 @@ void BitvecTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
   const bool arrays = IsBitArray(reader) && writer.IsArrayOf(dst) &&
                       SizeOf(dst) == SizeOf(data.dtype);
   const unsigned bytes = arrays ? static_cast<unsigned>(SizeOf(data.dtype)) : 4;
+  const bool is_modulo =
+      state.numerics.shift_overflow == ShiftOverflow::kModulo;
+  const auto modulo =
+      is_modulo ? static_cast<uint32_t>(8 * SizeOf(data.dtype)) : uint32_t{0};
   uint32_t* const words = BitsBuffer(state, 0, data.free_size);
   const uint32_t mask = 0xffffffff >> (32 - 8 * SizeOf(data.dtype));
   for (uint32_t p = 0; p < data.partitions; ++p) {
@@ -169,13 +228,13 @@ void BitvecTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
       reader.ReadBits(p, words);
       in = out = reinterpret_cast<std::byte*>(words);
     }
-    ApplyBits(step0, operand0, bytes, in, n, out);
+    ApplyBits(step0, operand0, bytes, modulo, in, n, out);
     if (step1.op != AluOp::kNone) {
       // The value in between has the width of an element.
       if (!arrays && mask != 0xffffffff) {
         for (size_t i = 0; i < n; ++i) words[i] &= mask;
       }
-      ApplyBits(step1, operand1, bytes, out, n, out);
+      ApplyBits(step1, operand1, bytes, modulo, out, n, out);
     }
     if (!arrays) writer.WriteBits(p, words);
   }

@@ -10,6 +10,7 @@
 #include "core/extent.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
+#include "core/numerics/formats.h"
 
 namespace trnemu {
 namespace {
@@ -218,7 +219,10 @@ uint32_t BitsOfNumber(double value, Dtype dtype,
     const bool is_signed = dtype == Dtype::kInt32;
     const double low = is_signed ? -0x1p31 : 0;
     const double high = is_signed ? 0x1p31 - 1 : 0x1p32 - 1;
-    if (std::isnan(value)) return 0;
+    if (std::isnan(value)) {
+      return is_signed ? NanAsInteger<int32_t>(options.nan_to_integer)
+                       : NanAsInteger<uint32_t>(options.nan_to_integer);
+    }
     const double rounded = std::nearbyint(std::clamp(value, low, high));
     return static_cast<uint32_t>(static_cast<int64_t>(rounded));
   }
@@ -234,6 +238,11 @@ uint32_t BitsOfNumber(double value, Dtype dtype,
 void WarnNanToInteger(CoreState& state, std::string_view operand,
                       const Tile& tile, int64_t partition, int64_t element) {
   const int64_t where = tile.first_partition + partition;
+  const NanToInteger rule = state.numerics.nan_to_integer;
+  const char* const taken = rule == NanToInteger::kZero     ? "0"
+                            : rule == NanToInteger::kLowest ? "its lowest value"
+                                                            : "its highest "
+                                                              "value";
   Diagnostic d;
   d.category = Category::kUnspecified;
   d.id = "cast.nan_to_integer";
@@ -241,7 +250,7 @@ void WarnNanToInteger(CoreState& state, std::string_view operand,
   d.message = absl::StrCat(
       std::string(operand), " casts NaN to ", std::string(Name(tile.dtype)),
       " at partition ", where, ", element ", element,
-      ": no document says what that gives; it was taken as 0");
+      ": no document says what that gives; it was taken as ", taken);
   d.details = {{"partition", absl::StrCat(where)},
                {"element", absl::StrCat(element)},
                {"value", "nan"},

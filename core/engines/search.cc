@@ -106,13 +106,15 @@ struct Matches {
 };
 
 // Takes the columns in order, or from the last to the first.
-Matches Match(const float* row, int64_t n, const Eight& values, bool reverse) {
+// `again`: a value that is repeated starts anew from the first element.
+Matches Match(const float* row, int64_t n, const Eight& values, bool reverse,
+              bool again) {
   Matches m;
   for (size_t step = 0; step < kValues; ++step) {
     const size_t column = reverse ? kValues - 1 - step : step;
     int64_t from = 0;
     bool repeats = false;
-    for (size_t before = 0; before < step; ++before) {
+    for (size_t before = 0; before < step && !again; ++before) {
       const size_t other = reverse ? kValues - 1 - before : before;
       if (!(values[other] == values[column])) continue;
       const uint32_t index = m.indices[other];
@@ -199,10 +201,11 @@ absl::Status ExecuteFindIndex8(const ExecuteArgs& args, CoreState& state) {
   const RowReader reader(data, state.numerics);
   RowWriter writer(args.slots[S::kDst].tile, "dst", state);
   float* const buffer = RowBuffer(state, 0, data.free_size);
+  const bool again = state.numerics.repeated_index == RepeatedIndex::kFirst;
   bool reported = false;
   for (uint32_t p = 0; p < data.partitions; ++p) {
     const Matches m = Match(reader.Read(p, buffer), data.free_size,
-                            state.match_values[p], false);
+                            state.match_values[p], false, again);
     if (m.spent >= 0 && !reported) {
       WarnUnspecified(
           "nc_find_index8.too_few", "vals",
@@ -237,7 +240,7 @@ absl::Status ExecuteMatchReplace8(const ExecuteArgs& args, CoreState& state) {
   bool reported = !wants_indices;
   for (uint32_t p = 0; p < data.partitions; ++p) {
     const float* const row = reader.Read(p, buffer);
-    const Matches m = Match(row, n, state.match_values[p], true);
+    const Matches m = Match(row, n, state.match_values[p], true, false);
     float* const out = writer.Place(p, buffer);
     if (out != row) std::copy_n(row, n, out);
     for (const uint32_t i : m.indices) {

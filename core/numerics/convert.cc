@@ -60,7 +60,10 @@ using Word =
 // Whether the kernels, which know the default rules only, may be used.
 bool KernelOptions(Dtype dtype, const NumericsOptions& options) {
   return options.subnormals == Subnormals::kKeep &&
-         (dtype != Dtype::kTFloat32 || options.tf32 == Tf32Rounding::kRne);
+         (dtype != Dtype::kTFloat32 || options.tf32 == Tf32Rounding::kRne) &&
+         (!IsInteger(dtype) || options.nan_to_integer == NanToInteger::kZero) &&
+         (dtype == Dtype::kFloat8E4M3FN ||
+          options.float_overflow == FloatOverflow::kToInfinity);
 }
 
 bool Contiguous(Dtype dtype, ptrdiff_t stride_bytes) {

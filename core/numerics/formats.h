@@ -130,10 +130,19 @@ constexpr uint32_t NarrowE8M0(uint32_t fp32) {
   return (mag + 0x400000) >> 23;  // 255 from 1.5 * 2^127 on
 }
 
-// To nearest even, then saturated; NaN gives 0. Returns the two's complement.
+// What NaN becomes, in two's complement.
 template <typename Int>
-constexpr uint32_t NarrowInteger(uint32_t fp32) {
-  if (IsNanBits(fp32)) return 0;
+constexpr uint32_t NanAsInteger(NanToInteger rule) {
+  if (rule == NanToInteger::kZero) return 0;
+  return static_cast<uint32_t>(rule == NanToInteger::kLowest
+                                   ? std::numeric_limits<Int>::min()
+                                   : std::numeric_limits<Int>::max());
+}
+
+// To nearest even, then saturated. Returns the two's complement.
+template <typename Int>
+constexpr uint32_t NarrowInteger(uint32_t fp32, const NumericsOptions& o) {
+  if (IsNanBits(fp32)) return NanAsInteger<Int>(o.nan_to_integer);
   constexpr double kLow = std::numeric_limits<Int>::min();
   constexpr double kHigh = std::numeric_limits<Int>::max();
   constexpr double kMagic = 0x1.8p52;  // rounds to an integer when added
@@ -143,22 +152,30 @@ constexpr uint32_t NarrowInteger(uint32_t fp32) {
       static_cast<int64_t>((clamped + kMagic) - kMagic));
 }
 
+// What a magnitude beyond the range becomes.
+constexpr uint32_t OverflowCode(const SmallFloat& f, const NumericsOptions& o) {
+  return o.float_overflow == FloatOverflow::kSaturate ? LargestFinite(f)
+                                                      : f.overflow;
+}
+
 // The code of an element of at most 32 bits that an fp32 value is stored as.
 template <Dtype kDtype>
 constexpr uint32_t NarrowElement(uint32_t fp32, const NumericsOptions& o) {
   const bool flush = o.subnormals == Subnormals::kFlush;
-  if constexpr (kDtype == Dtype::kUint8) return NarrowInteger<uint8_t>(fp32);
-  if constexpr (kDtype == Dtype::kInt8) return NarrowInteger<int8_t>(fp32);
-  if constexpr (kDtype == Dtype::kUint16) return NarrowInteger<uint16_t>(fp32);
-  if constexpr (kDtype == Dtype::kInt16) return NarrowInteger<int16_t>(fp32);
-  if constexpr (kDtype == Dtype::kUint32) return NarrowInteger<uint32_t>(fp32);
-  if constexpr (kDtype == Dtype::kInt32) return NarrowInteger<int32_t>(fp32);
+  if constexpr (kDtype == Dtype::kUint8) return NarrowInteger<uint8_t>(fp32, o);
+  if constexpr (kDtype == Dtype::kInt8) return NarrowInteger<int8_t>(fp32, o);
+  if constexpr (kDtype == Dtype::kUint16)
+    return NarrowInteger<uint16_t>(fp32, o);
+  if constexpr (kDtype == Dtype::kInt16) return NarrowInteger<int16_t>(fp32, o);
+  if constexpr (kDtype == Dtype::kUint32)
+    return NarrowInteger<uint32_t>(fp32, o);
+  if constexpr (kDtype == Dtype::kInt32) return NarrowInteger<int32_t>(fp32, o);
   if constexpr (kDtype == Dtype::kBool) return (fp32 & 0x7FFFFFFF) != 0;
   if constexpr (kDtype == Dtype::kFloat8E4M3) {
-    return NarrowFloat(kFormatE4M3, fp32, kFormatE4M3.overflow, flush);
+    return NarrowFloat(kFormatE4M3, fp32, OverflowCode(kFormatE4M3, o), flush);
   }
   if constexpr (kDtype == Dtype::kFloat8E5M2) {
-    return NarrowFloat(kFormatE5M2, fp32, kFormatE5M2.overflow, flush);
+    return NarrowFloat(kFormatE5M2, fp32, OverflowCode(kFormatE5M2, o), flush);
   }
   if constexpr (kDtype == Dtype::kFloat8E4M3FN) {
     const bool saturate = o.e4m3fn_overflow == E4m3fnOverflow::kSaturate;
@@ -167,10 +184,10 @@ constexpr uint32_t NarrowElement(uint32_t fp32, const NumericsOptions& o) {
   }
   if constexpr (kDtype == Dtype::kFloat8E8M0FNU) return NarrowE8M0(fp32);
   if constexpr (kDtype == Dtype::kFloat16) {
-    return NarrowFloat(kFormatFp16, fp32, kFormatFp16.overflow, flush);
+    return NarrowFloat(kFormatFp16, fp32, OverflowCode(kFormatFp16, o), flush);
   }
   if constexpr (kDtype == Dtype::kBFloat16) {
-    return NarrowFloat(kFormatBf16, fp32, kFormatBf16.overflow, flush);
+    return NarrowFloat(kFormatBf16, fp32, OverflowCode(kFormatBf16, o), flush);
   }
   if constexpr (kDtype == Dtype::kTFloat32) {
     const uint32_t rounded = RoundTf32(fp32, o.tf32);

@@ -15,8 +15,16 @@ constexpr std::array<std::string_view, 2> kE4m3fn = {"nan", "saturate"};
 constexpr std::array<std::string_view, 2> kScaleBias = {"separate", "fused"};
 constexpr std::array<std::string_view, 2> kSubnormals = {"keep", "flush"};
 constexpr std::array<std::string_view, 2> kMxScale = {"current", "legacy"};
+constexpr std::array<std::string_view, 3> kNanToInteger = {"zero", "lowest",
+                                                           "highest"};
+constexpr std::array<std::string_view, 2> kFloatOverflow = {"infinity",
+                                                            "saturate"};
+constexpr std::array<std::string_view, 2> kIntegerOverflow = {"wrap",
+                                                              "saturate"};
+constexpr std::array<std::string_view, 2> kShiftOverflow = {"zero", "modulo"};
+constexpr std::array<std::string_view, 2> kRepeatedIndex = {"next", "first"};
 
-constexpr std::array<NumericsKey, 6> kKeys = {{
+constexpr std::array<NumericsKey, 11> kKeys = {{
     {"matmul", kMatmul,
      "how products are summed: silicon (four 32-row chains, fp32 in two "
      "passes), chain (one ascending fp32 chain) or exact (fp64, rounded once)"},
@@ -29,6 +37,20 @@ constexpr std::array<NumericsKey, 6> kKeys = {{
      "subnormals of the format read or written: kept, or made signed zeros"},
     {"mx_scale", kMxScale,
      "the scale rule of quantize_mx: that of API 0.5 and later, or the older"},
+    {"nan_to_integer", kNanToInteger,
+     "what NaN becomes in an integer dtype: 0, or its lowest or highest value"},
+    {"float_overflow", kFloatOverflow,
+     "a magnitude beyond float16, bfloat16, float8_e5m2 or float8_e4m3, "
+     "infinity too, becomes infinity, or the largest finite value"},
+    {"integer_overflow", kIntegerOverflow,
+     "gpsimd's add, subtract and multiply of 32-bit integers: modulo 2^32, or "
+     "saturated"},
+    {"shift_overflow", kShiftOverflow,
+     "a shift by the element's width or more gives 0, or shifts by the amount "
+     "modulo the width"},
+    {"repeated_index", kRepeatedIndex,
+     "nc_find_index8 gives the next occurrence of a value that vals repeats, "
+     "or the first again"},
 }};
 
 // The option that a key names, as the index of its value. `visit` gets a
@@ -41,6 +63,11 @@ void VisitOption(Options& options, std::string_view key, Visit visit) {
   if (key == "scale_bias") visit(options.scale_bias);
   if (key == "subnormals") visit(options.subnormals);
   if (key == "mx_scale") visit(options.mx_scale);
+  if (key == "nan_to_integer") visit(options.nan_to_integer);
+  if (key == "float_overflow") visit(options.float_overflow);
+  if (key == "integer_overflow") visit(options.integer_overflow);
+  if (key == "shift_overflow") visit(options.shift_overflow);
+  if (key == "repeated_index") visit(options.repeated_index);
 }
 
 const NumericsKey* FindKey(std::string_view name) {

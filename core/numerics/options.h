@@ -24,6 +24,17 @@ enum class ScaleBias : uint8_t { kSeparate, kFused };
 enum class Subnormals : uint8_t { kKeep, kFlush };
 // Which formula quantize_mx takes its scale from.
 enum class MxScale : uint8_t { kCurrent, kLegacy };
+// What NaN becomes in an integer dtype.
+enum class NanToInteger : uint8_t { kZero, kLowest, kHighest };
+// Whether fp16, bf16, e5m2, e4m3 make infinity of a magnitude beyond them.
+enum class FloatOverflow : uint8_t { kToInfinity, kSaturate };
+// What gpsimd's 32-bit add, subtract and multiply make of a result that does
+// not fit.
+enum class IntegerOverflow : uint8_t { kWrap, kSaturate };
+// A shift by the width of the element or more.
+enum class ShiftOverflow : uint8_t { kZero, kModulo };
+// Which occurrence nc_find_index8 gives for a value that vals repeats.
+enum class RepeatedIndex : uint8_t { kNext, kFirst };
 
 struct NumericsOptions {
   MatmulRule matmul = MatmulRule::kSilicon;
@@ -32,6 +43,11 @@ struct NumericsOptions {
   ScaleBias scale_bias = ScaleBias::kSeparate;
   Subnormals subnormals = Subnormals::kKeep;
   MxScale mx_scale = MxScale::kCurrent;
+  NanToInteger nan_to_integer = NanToInteger::kZero;
+  FloatOverflow float_overflow = FloatOverflow::kToInfinity;
+  IntegerOverflow integer_overflow = IntegerOverflow::kWrap;
+  ShiftOverflow shift_overflow = ShiftOverflow::kZero;
+  RepeatedIndex repeated_index = RepeatedIndex::kNext;
 
   friend bool operator==(const NumericsOptions&,
                          const NumericsOptions&) = default;

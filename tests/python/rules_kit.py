@@ -142,6 +142,20 @@ def legal(target: str, act: Act, run: bool = True) -> trnemu.Program:
     return p
 
 
+def clean(target: str, act: Act) -> None:
+    """`act` is accepted, verified and run without a finding, both times."""
+    p = legal(target, act, run=False)
+    inputs = {k: np.zeros(s, d.numpy) for k, (s, d) in p.inputs.items()}
+    assert [str(f) for f in trnemu.run(p, inputs, time=False).diagnostics] == []
+    again = trnemu.Program.from_text(p.to_text())
+    assert [str(f) for f in again.verify()] == []
+
+
+def clean_all(target: str, *acts: Act) -> None:
+    for act in acts:
+        clean(target, act)
+
+
 def refused(
     target: str,
     id: str,
