@@ -39,6 +39,7 @@ struct Value {
   Kind kind = Kind::kNone;
   bool is_integer = false;
   uint8_t num_ints = 0;
+  bool counted = false;  // of kScales: num_ints is how many were given
   int64_t integer = 0;
   double number = 0;
   std::array<int64_t, kMaxInts> ints{};

@@ -69,6 +69,7 @@ class Verifier {
   void CheckStream(size_t core, Engine engine);
   void CheckSemaphores();
   void CheckWaits(size_t core, const Instruction& instruction);
+  void CheckSignals(size_t core, const Instruction& instruction);
   void CheckRegisterCount(size_t core, Engine engine);
   bool CheckOperands(size_t core, const Instruction& instruction);
   bool CheckPlace(size_t core, Engine engine, const Instruction& instruction);
@@ -294,6 +295,21 @@ void Verifier::CheckWaits(size_t core, const Instruction& i) {
   }
 }
 
+void Verifier::CheckSignals(size_t core, const Instruction& i) {
+  const int64_t limit = hardware_.sequencer.semaphore_max;
+  for (const Signal& s : program_.cores[core].SignalsOf(i)) {
+    if (s.is_register || (s.value >= 0 && s.value <= limit)) continue;
+    Diagnostic d =
+        Finding(Category::kIllegal, "semaphore.signal",
+                absl::StrCat("a signal of semaphore ",
+                             program_.semaphores[s.semaphore].name, " by ",
+                             s.value, "; semaphores are 0 to ", limit));
+    d.remedy = "use sub to count down";
+    Locate(d, core, i);
+    Add(std::move(d));
+  }
+}
+
 void Verifier::CheckRegisterCount(size_t core, Engine engine) {
   std::set<uint32_t> used;
   const CoreProgram& pools = program_.cores[core];
@@ -322,6 +338,7 @@ void Verifier::CheckStream(size_t core, Engine engine) {
     do {
       const Instruction& i = stream[at++];
       if (i.num_waits > 0) CheckWaits(core, i);
+      if (i.num_signals > 0) CheckSignals(core, i);
       sound = CheckPlace(core, engine, i) && CheckOperands(core, i) && sound;
       group.push_back(&i);
     } while (at < stream.size() && stream[at].step != 0);

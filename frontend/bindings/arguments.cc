@@ -154,11 +154,15 @@ class Reader {
     if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
       WrongKind(spec, "a list of numbers", value);
     }
-    for (nb::handle item : nb::list(nb::borrow(value))) {
+    const nb::list items(nb::borrow(value));
+    Value result = Value::Number(1);
+    for (nb::handle item : items) {
       const Value number = ReadNumber(spec, item, "a list of numbers");
-      if (number.number != 1) return number;
+      if (number.number != 1 && result.number == 1) result = number;
     }
-    return Value::Number(1);
+    result.num_ints = static_cast<uint8_t>(std::min<size_t>(items.size(), 255));
+    result.counted = true;
+    return result;
   }
 
   Value Read(const ParameterSpec& spec, nb::handle value) const {

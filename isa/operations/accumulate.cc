@@ -90,6 +90,16 @@ constexpr Rule kTensorScalarReduceRules[] = {
      "reduce_init",
      "reduce_init and reduce_cmd=load_reduce go together, but reduce_init is "
      "{value:reduce_init} and reduce_cmd {value:reduce_cmd}"},
+    {"tensor_scalar_reduce.negate",
+     "not reduce_res_negate or not is_none(reduce_res)",
+     "nki/api/nki/isa/__init__.py:2557",
+     [](const Call& c) {
+       return !c[tsr::kReduceResNegate].boolean() ||
+              !c[tsr::kReduceRes].is_none();
+     },
+     "reduce_res_negate",
+     "reduce_res_negate negates what is read out, but there is no reduce_res",
+     "give reduce_res", Layer::kDevice, Evidence::kInferred},
     {"tensor_scalar_reduce.shape", "P(dst) == P(data) and F(dst) == F(data)",
      "nki/api/nki/isa/__init__.py:2527",
      [](const Call& c) { return SameShape(c[tsr::kDst], c[tsr::kData]); },

@@ -102,6 +102,14 @@ constexpr Rule kComputeRules[] = {
      },
      "scales", "all scales must be 1.0, but one is {value:scales}",
      "scale with tensor_scalar"},
+    {"dma_compute.scales_count", "scales is None or len(scales) == len(srcs)",
+     "nki/api/nki/isa/__init__.py:2665",
+     [](const Call& c) {
+       const Value& scales = c[sum::kScales];
+       return !scales.counted || scales.num_ints == CountSources(c);
+     },
+     "scales", "scales must have a number for each of srcs",
+     "leave scales out: all are 1.0", Layer::kDevice, Evidence::kInferred},
     {"dma_compute.sources", "1 <= len(srcs) <= 16",
      "nki/api/nki/isa/__init__.py:2716",
      [](const Call& c) {

@@ -1,4 +1,6 @@
 // rng, rand2, rand_set_state, rand_get_state, set_rng_seed, dropout.
+#include <cmath>
+
 #include "isa/operations/rows.h"
 
 namespace trnemu::rows {
@@ -90,10 +92,13 @@ constexpr Rule kRand2Rules[] = {
      "nki/api/nki/isa/__init__.py:2276",
      [](const Call& c) {
        if (c[r2::kMin].is_tile() || c[r2::kMax].is_tile()) return true;
-       return static_cast<float>(c[r2::kMin].number) <
-              static_cast<float>(c[r2::kMax].number);
+       const auto low = static_cast<float>(c[r2::kMin].number);
+       const auto high = static_cast<float>(c[r2::kMax].number);
+       return low < high && std::isfinite(high - low);
      },
-     "min", "min must be below max, but they are {value:min} and {value:max}",
+     "min",
+     "min must be below max by a finite fp32 difference, but they are "
+     "{value:min} and {value:max}",
      "", Layer::kDevice, Evidence::kDocumented, Severity::kError,
      Category::kUnspecified, false},
 };

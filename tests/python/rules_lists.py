@@ -112,7 +112,7 @@ EXTRA = {
     # isa.json: "identity(reduce_op)"
     "activate2.reduce_op_missing",
     # isa.json: "None or 0 when op0 is unary", and tensor_scalar
-    "tensor_scalar_reduce.operand0_missing",
+    "tensor_scalar_reduce.operand0_missing", "tensor_scalar_reduce.negate",
     "tensor_scalar_cumulative.unary_operand",
     # operations of trn3: release-notes/components/nki.rst:228
     "tensor_scalar_cumulative.op0_generation", "tensor_tensor_scan.generation",
