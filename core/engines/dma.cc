@@ -10,6 +10,8 @@
 #include "core/engines/rows.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
+#include "core/numerics/select.h"
+#include "core/numerics/transpose.h"
 #include "core/shadow.h"
 
 namespace trnemu {
@@ -110,6 +112,28 @@ absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
   return Admit(state, status);
 }
 
+// A transpose of whole columns of the source to dense rows of dst, in blocks;
+// false, and nothing is done, if the piece is something else.
+bool MoveBlocks(const Piece& dst, const Layout& to, const Piece& src,
+                const Layout& from, int64_t n) {
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile.dtype));
+  if (dst.tile.dtype != src.tile.dtype || from.rank != 2 ||
+      from.dims[0].step != size || to.rank > 2 || to.step() != size) {
+    return false;
+  }
+  const int64_t rows = from.run();
+  if ((to.rank == 2 && to.run() != rows) || src.first % rows != 0 ||
+      dst.first % rows != 0 || n % rows != 0) {
+    return false;
+  }
+  const ptrdiff_t step = to.rank == 2 ? to.dims[0].step : rows * size;
+  TransposeBytes(static_cast<unsigned>(size),
+                 {src.tile.base + src.first / rows * size, from.step()},
+                 static_cast<size_t>(rows), static_cast<size_t>(n / rows),
+                 {dst.tile.base + dst.first / rows * step, step});
+  return true;
+}
+
 absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
                        const Tile* described, CoreState& state) {
   if (dst.tile.dtype != src.tile.dtype) {
@@ -120,6 +144,10 @@ absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
   if (!status.ok()) return status;
   const Layout dst_layout = FlatLayout(dst.tile);
   const Layout src_layout = FlatLayout(src.tile);
+  if (MoveBlocks(dst, dst_layout, src, src_layout, n)) {
+    MarkPiece(dst, n, state);
+    return absl::OkStatus();
+  }
   RunCursor to(dst_layout, dst.first);
   RunCursor from(src_layout, src.first);
   Mover mover(dst.tile, to.step(), src.tile, from.step(), state);
@@ -134,7 +162,26 @@ absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
   return absl::OkStatus();
 }
 
-void ReadPiece(const Piece& src, int64_t n, CoreState& state, float* values) {
+// Where n fp32 elements lie one after the other, or null.
+float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
+  if (piece.tile.dtype != Dtype::kFloat32 ||
+      state.numerics.subnormals != Subnormals::kKeep) {
+    return nullptr;
+  }
+  const Layout layout = FlatLayout(piece.tile);
+  const RunCursor cursor(layout, piece.first);
+  std::byte* const at = piece.tile.base + cursor.offset();
+  const bool aligned =
+      reinterpret_cast<uintptr_t>(at) % alignof(float) == 0;
+  return aligned && cursor.step() == sizeof(float) && cursor.remaining() >= n
+             ? reinterpret_cast<float*>(at)
+             : nullptr;
+}
+
+// The values where they lie, or in `values`.
+const float* ReadPiece(const Piece& src, int64_t n, CoreState& state,
+                       float* values) {
+  if (const float* const array = ArrayOf(src, n, state)) return array;
   const Layout layout = FlatLayout(src.tile);
   ForEachRun(layout, src.first, n,
              [&](ptrdiff_t offset, int64_t element, int64_t run) {
@@ -142,10 +189,12 @@ void ReadPiece(const Piece& src, int64_t n, CoreState& state, float* values) {
                         static_cast<size_t>(run), state.numerics,
                         values + (element - src.first));
              });
+  return values;
 }
 
 void WritePiece(const Piece& dst, int64_t n, const float* values,
                 CoreState& state) {
+  if (values == ArrayOf(dst, n, state)) return;
   if (IsInteger(dst.tile.dtype)) {
     const auto nan =
         static_cast<int64_t>(FirstNan(values, static_cast<size_t>(n)));
@@ -185,6 +234,8 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
                       int64_t n, CoreState& state) {
   float* const sum = RowBuffer(state, 0, kChunk);
   float* const term = RowBuffer(state, 1, kChunk);
+  float* const place = ArrayOf(dst, n, state);
+  const float* total = nullptr;
   Piece src;
   for (int s = 0; s < t.num_srcs; ++s) {
     if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, src)) {
@@ -193,10 +244,18 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
     absl::Status status =
         CheckSource(src, n, absl::StrCat("src", s), nullptr, state);
     if (!status.ok()) return status;
-    ReadPiece(src, n, state, s == 0 ? sum : term);
-    for (int64_t i = 0; s > 0 && i < n; ++i) sum[i] += term[i];
+    const float* const values = ReadPiece(src, n, state, s == 0 ? sum : term);
+    if (s == 0) {
+      total = values;
+      continue;
+    }
+    // The last sum goes where it belongs: nothing is read after it.
+    float* const out =
+        s + 1 == t.num_srcs && place != nullptr ? place : sum;
+    SumRows(total, values, static_cast<size_t>(n), out);
+    total = out;
   }
-  WritePiece(dst, n, sum, state);
+  WritePiece(dst, n, total, state);
   MarkPiece(dst, n, state);
   return absl::OkStatus();
 }

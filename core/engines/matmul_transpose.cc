@@ -1,5 +1,7 @@
 // The transpose mode of the tensor engine, from trn2 on.
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 #include "core/numerics/matmul.h"
+#include "core/numerics/transpose.h"
 
 namespace trnemu {
 namespace {
@@ -30,6 +33,10 @@ void WarnOfMoving(std::string message, CoreState& state) {
 bool SelectedRows(const Matrix& moving, const Tile& tile, uint32_t* rows,
                   CoreState& state) {
   bool identity = tile.free_size == tile.partitions;
+  if (identity && IsIdentity(moving.values, moving.stride, tile.partitions)) {
+    std::iota(rows, rows + tile.free_size, 0u);
+    return true;
+  }
   for (int64_t n = 0; n < tile.free_size; ++n) {
     int64_t selected = -1;
     int64_t others = 0;
@@ -106,6 +113,29 @@ void MultiplyBits(const Tile& dst, const Matrix& moving, LoadedTile& loaded,
   for (uint32_t m = 0; m < dst.partitions; ++m) writer.Write(m, sums + m * n);
 }
 
+// Partitions of the result that are made side by side.
+constexpr int64_t kStrip = 8;
+
+// block[m][k] = column first + m of the loaded tile's row rows[k].
+void SelectColumns(const LoadedTile& loaded, const uint32_t* rows, int64_t n,
+                   int64_t first, int64_t count, uint32_t* block) {
+  constexpr int64_t kSize = sizeof(uint32_t);
+  for (int64_t k = 0; k < n;) {
+    // Neighbours, as all of them are with an identity, move together.
+    int64_t end = k + 1;
+    while (end < n && rows[end] == rows[end - 1] + 1) ++end;
+    const uint32_t* const from =
+        loaded.bits.data() + rows[k] * loaded.columns + first;
+    TransposeBytes(kSize,
+                   {reinterpret_cast<const std::byte*>(from),
+                    static_cast<ptrdiff_t>(loaded.columns * kSize)},
+                   static_cast<size_t>(end - k), static_cast<size_t>(count),
+                   {reinterpret_cast<std::byte*>(block + k),
+                    static_cast<ptrdiff_t>(n * kSize)});
+    k = end;
+  }
+}
+
 }  // namespace
 
 void TransposeInto(const Tile& dst, const Tile& tile, LoadedTile& loaded,
@@ -116,13 +146,16 @@ void TransposeInto(const Tile& dst, const Tile& tile, LoadedTile& loaded,
     MultiplyBits(dst, moving, loaded, state);
     return;
   }
-  uint32_t* const row = BitsBuffer(state, 1, dst.free_size);
+  const int64_t n = dst.free_size;
+  uint32_t* const block = BitsBuffer(state, 1, kStrip * n);
   RowWriter writer(dst, "dst", state);
-  for (uint32_t m = 0; m < dst.partitions; ++m) {
-    for (int64_t n = 0; n < dst.free_size; ++n) {
-      row[n] = loaded.bits[static_cast<size_t>(rows[n] * loaded.columns + m)];
+  for (int64_t first = 0; first < dst.partitions; first += kStrip) {
+    const int64_t count = std::min<int64_t>(kStrip, dst.partitions - first);
+    SelectColumns(loaded, rows, n, first, count, block);
+    for (int64_t m = 0; m < count; ++m) {
+      StoreTransposedRow(writer, dst, first + m, loaded.dtype, block + m * n,
+                         state);
     }
-    StoreTransposedRow(writer, dst, m, loaded.dtype, row, state);
   }
 }
 

@@ -16,6 +16,7 @@
 #include "core/engines/vector_accumulators.h"
 #include "core/layout.h"
 #include "core/numerics/alu.h"
+#include "core/numerics/select.h"
 #include "core/shadow.h"
 
 namespace trnemu {
@@ -28,10 +29,7 @@ namespace {
 void Decide(const RowReader& predicate, int64_t partition, bool reverse,
             float* buffer, uint32_t* take) {
   const float* const row = predicate.Read(partition, buffer);
-  const uint32_t flip = reverse ? 1 : 0;
-  for (int64_t i = 0; i < predicate.size(); ++i) {
-    take[i] = (row[i] != 0 ? 1u : 0u) ^ flip;
-  }
+  NonZero(row, reverse, static_cast<size_t>(predicate.size()), take);
 }
 
 template <typename Word>
@@ -207,9 +205,7 @@ absl::Status ExecuteRangeSelect(const ExecuteArgs& args, CoreState& state) {
         compare1(indices, bound1.At(p), static_cast<size_t>(n), holds1);
         const float* const x = reader.Read(p, buffer);
         float* const y = writer.Place(p, buffer);
-        for (int64_t i = 0; i < n; ++i) {
-          y[i] = holds0[i] != 0 && holds1[i] != 0 ? x[i] : kFill;
-        }
+        SelectFloatsOfBoth(holds0, holds1, x, kFill, static_cast<size_t>(n), y);
         writer.Write(p, y);
         return y;
       });
@@ -242,9 +238,8 @@ absl::Status ExecuteSelectReduce(const ExecuteArgs& args, CoreState& state) {
                        const float other = on_false.At(p);
                        const float* const x = reader.Read(p, buffer);
                        float* const y = writer.Place(p, buffer);
-                       for (int64_t i = 0; i < n; ++i) {
-                         y[i] = take[i] != 0 ? x[i] : other;
-                       }
+                       SelectFloatsByWords(take, x, other,
+                                           static_cast<size_t>(n), y);
                        writer.Write(p, y);
                        return y;
                      });
