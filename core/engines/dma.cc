@@ -91,20 +91,20 @@ class Mover {
 
 // n elements of a tile, from element `first` of its flat order on.
 struct Piece {
-  Tile tile;
+  const Tile* tile = nullptr;
   int64_t first = 0;
 };
 
 void MarkPiece(const Piece& dst, int64_t n, const CoreState& state) {
-  if (state.check_memory) MarkWritten(dst.tile, dst.first, n);
-  MarkPsum(dst.tile, PsumWriter::kOther, dst.first, n);
+  if (state.check_memory) MarkWritten(*dst.tile, dst.first, n);
+  MarkPsum(*dst.tile, PsumWriter::kOther, dst.first, n);
 }
 
 // `described` is the source in its own order, for the diagnostic.
 absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
                          const Tile* described, CoreState& state) {
   if (!state.check_memory) return absl::OkStatus();
-  absl::Status status = CheckWritten(src.tile, name, src.first, n);
+  absl::Status status = CheckWritten(*src.tile, name, src.first, n);
   if (!status.ok() && described != nullptr) {
     absl::Status whole = CheckWritten(*described, name);
     if (!whole.ok()) status = whole;
@@ -112,12 +112,58 @@ absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
   return Admit(state, status);
 }
 
+// Goes through dense rows of a layout of at most two dimensions.
+class RowPointer {
+ public:
+  RowPointer(std::byte* base, const Layout& layout, int64_t first,
+             ptrdiff_t size)
+      : run_(layout.run() * size),
+        jump_(layout.rank == 2 ? layout.dims[0].step - run_ : 0),
+        left_(run_ - first % layout.run() * size),
+        at_(base + RunCursor(layout, first).offset()) {}
+  std::byte* at() const { return at_; }
+  int64_t left() const { return left_; }  // bytes of the row
+  void Advance(int64_t bytes) {
+    at_ += bytes;
+    left_ -= bytes;
+    if (left_ != 0) return;
+    left_ = run_;
+    at_ += jump_;
+  }
+
+ private:
+  int64_t run_;
+  ptrdiff_t jump_;
+  int64_t left_;
+  std::byte* at_;
+};
+
+// Bytes of dense rows, as most transfers are; false if it is something else.
+bool MoveRows(const Piece& dst, const Layout& to, const Piece& src,
+              const Layout& from, int64_t n) {
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile->dtype));
+  if (dst.tile->dtype != src.tile->dtype || to.rank > 2 || from.rank > 2 ||
+      to.step() != size || from.step() != size) {
+    return false;
+  }
+  RowPointer into(dst.tile->base, to, dst.first, size);
+  RowPointer out_of(src.tile->base, from, src.first, size);
+  for (int64_t rest = n * size; rest > 0;) {
+    const int64_t bytes = std::min({into.left(), out_of.left(), rest});
+    std::memmove(into.at(), out_of.at(), static_cast<size_t>(bytes));
+    into.Advance(bytes);
+    out_of.Advance(bytes);
+    rest -= bytes;
+  }
+  return true;
+}
+
 // A transpose of whole columns of the source to dense rows of dst, in blocks;
 // false, and nothing is done, if the piece is something else.
 bool MoveBlocks(const Piece& dst, const Layout& to, const Piece& src,
                 const Layout& from, int64_t n) {
-  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile.dtype));
-  if (dst.tile.dtype != src.tile.dtype || from.rank != 2 ||
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile->dtype));
+  if (dst.tile->dtype != src.tile->dtype || from.rank != 2 ||
       from.dims[0].step != size || to.rank > 2 || to.step() != size) {
     return false;
   }
@@ -128,29 +174,30 @@ bool MoveBlocks(const Piece& dst, const Layout& to, const Piece& src,
   }
   const ptrdiff_t step = to.rank == 2 ? to.dims[0].step : rows * size;
   TransposeBytes(static_cast<unsigned>(size),
-                 {src.tile.base + src.first / rows * size, from.step()},
+                 {src.tile->base + src.first / rows * size, from.step()},
                  static_cast<size_t>(rows), static_cast<size_t>(n / rows),
-                 {dst.tile.base + dst.first / rows * step, step});
+                 {dst.tile->base + dst.first / rows * step, step});
   return true;
 }
 
 absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
                        const Tile* described, CoreState& state) {
-  if (dst.tile.dtype != src.tile.dtype) {
-    if (IsPacked(src.tile.dtype)) return PackedHasNoValue(src.tile, "src");
-    if (IsPacked(dst.tile.dtype)) return PackedHasNoValue(dst.tile, "dst");
+  if (dst.tile->dtype != src.tile->dtype) {
+    if (IsPacked(src.tile->dtype)) return PackedHasNoValue(*src.tile, "src");
+    if (IsPacked(dst.tile->dtype)) return PackedHasNoValue(*dst.tile, "dst");
   }
   absl::Status status = CheckSource(src, n, "src", described, state);
   if (!status.ok()) return status;
-  const Layout dst_layout = FlatLayout(dst.tile);
-  const Layout src_layout = FlatLayout(src.tile);
-  if (MoveBlocks(dst, dst_layout, src, src_layout, n)) {
+  const Layout dst_layout = FlatLayout(*dst.tile);
+  const Layout src_layout = FlatLayout(*src.tile);
+  if (MoveRows(dst, dst_layout, src, src_layout, n) ||
+      MoveBlocks(dst, dst_layout, src, src_layout, n)) {
     MarkPiece(dst, n, state);
     return absl::OkStatus();
   }
   RunCursor to(dst_layout, dst.first);
   RunCursor from(src_layout, src.first);
-  Mover mover(dst.tile, to.step(), src.tile, from.step(), state);
+  Mover mover(*dst.tile, to.step(), *src.tile, from.step(), state);
   for (int64_t done = 0; done < n;) {
     const int64_t run = std::min({to.remaining(), from.remaining(), n - done});
     mover.Move(to.offset(), from.offset(), dst.first + done, run);
@@ -164,13 +211,13 @@ absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
 
 // Where n fp32 elements lie one after the other, or null.
 float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
-  if (piece.tile.dtype != Dtype::kFloat32 ||
+  if (piece.tile->dtype != Dtype::kFloat32 ||
       state.numerics.subnormals != Subnormals::kKeep) {
     return nullptr;
   }
-  const Layout layout = FlatLayout(piece.tile);
+  const Layout layout = FlatLayout(*piece.tile);
   const RunCursor cursor(layout, piece.first);
-  std::byte* const at = piece.tile.base + cursor.offset();
+  std::byte* const at = piece.tile->base + cursor.offset();
   const bool aligned =
       reinterpret_cast<uintptr_t>(at) % alignof(float) == 0;
   return aligned && cursor.step() == sizeof(float) && cursor.remaining() >= n
@@ -182,10 +229,10 @@ float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
 const float* ReadPiece(const Piece& src, int64_t n, CoreState& state,
                        float* values) {
   if (const float* const array = ArrayOf(src, n, state)) return array;
-  const Layout layout = FlatLayout(src.tile);
+  const Layout layout = FlatLayout(*src.tile);
   ForEachRun(layout, src.first, n,
              [&](ptrdiff_t offset, int64_t element, int64_t run) {
-               WidenRow(src.tile.dtype, src.tile.base + offset, layout.step(),
+               WidenRow(src.tile->dtype, src.tile->base + offset, layout.step(),
                         static_cast<size_t>(run), state.numerics,
                         values + (element - src.first));
              });
@@ -195,29 +242,30 @@ const float* ReadPiece(const Piece& src, int64_t n, CoreState& state,
 void WritePiece(const Piece& dst, int64_t n, const float* values,
                 CoreState& state) {
   if (values == ArrayOf(dst, n, state)) return;
-  if (IsInteger(dst.tile.dtype)) {
+  if (IsInteger(dst.tile->dtype)) {
     const auto nan =
         static_cast<int64_t>(FirstNan(values, static_cast<size_t>(n)));
     if (nan < n) {
       const int64_t at = dst.first + nan;
-      WarnNanToInteger(state, "dst", dst.tile, at / dst.tile.free_size,
-                       at % dst.tile.free_size);
+      WarnNanToInteger(state, "dst", *dst.tile, at / dst.tile->free_size,
+                       at % dst.tile->free_size);
     }
   }
-  const Layout layout = FlatLayout(dst.tile);
+  const Layout layout = FlatLayout(*dst.tile);
   ForEachRun(layout, dst.first, n,
              [&](ptrdiff_t offset, int64_t element, int64_t run) {
                NarrowRow(values + (element - dst.first),
-                         static_cast<size_t>(run), dst.tile.dtype,
-                         dst.tile.base + offset, layout.step(), state.numerics);
+                         static_cast<size_t>(run), dst.tile->dtype,
+                         dst.tile->base + offset, layout.step(), state.numerics);
              });
 }
 
 // Where element `at` of the flat order lies, and how many follow in the same
-// row; false if its row is left out.
-bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Piece& piece) {
+// row; false if its row is left out. `moved` holds a row's tile.
+bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Tile& moved,
+            Piece& piece) {
   if (!operand.has_rows) {
-    piece.tile = operand.tile;
+    piece.tile = &operand.tile;
     piece.first = at;
     return true;
   }
@@ -226,7 +274,8 @@ bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Piece& piece) {
   n = std::min(n, row_size - piece.first);
   const int64_t offset = operand.rows[static_cast<size_t>(at / row_size)];
   if (offset == kNoRow) return false;
-  piece.tile = Moved(operand.tile, offset);
+  moved = Moved(operand.tile, offset);
+  piece.tile = &moved;
   return true;
 }
 
@@ -236,9 +285,10 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
   float* const term = RowBuffer(state, 1, kChunk);
   float* const place = ArrayOf(dst, n, state);
   const float* total = nullptr;
+  Tile moved;
   Piece src;
   for (int s = 0; s < t.num_srcs; ++s) {
-    if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, src)) {
+    if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, moved, src)) {
       return absl::OkStatus();  // its row has no index: nothing is added
     }
     absl::Status status =
@@ -262,7 +312,6 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
 
 // Elements from `at` on that no row of an operand ends before.
 int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
-  Piece unused;
   for (const DmaOperand& src : t.sources()) {
     if (!src.has_rows) continue;
     const int64_t row_size = src.tile.partitions * src.tile.free_size;
@@ -274,14 +323,14 @@ int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
 // Column by column: the part's share of each.
 absl::Status MoveColumns(const DmaTransfer& t, DmaPart part, CoreState& state) {
   const int64_t columns = t.columns();
-  Piece dst, src;
   for (int64_t w = 0; w < columns; ++w) {
     const int64_t offset = t.srcs[0].rows[static_cast<size_t>(w)];
     if (offset == kNoRow) continue;
-    dst = {Moved(t.dst.tile, w * t.column_step), part.first / columns};
-    src = {Moved(t.srcs[0].tile, offset), part.first / columns};
-    absl::Status status =
-        MovePiece(dst, src, part.count / columns, nullptr, state);
+    const Tile to = Moved(t.dst.tile, w * t.column_step);
+    const Tile from = Moved(t.srcs[0].tile, offset);
+    const int64_t first = part.first / columns;
+    absl::Status status = MovePiece({&to, first}, {&from, first},
+                                    part.count / columns, nullptr, state);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -295,17 +344,18 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
   if (t.rows_are_columns) return MoveColumns(t, part, state);
   const Tile* const described =
       t.opcode == Opcode::kDmaTranspose ? &t.plain_src : nullptr;
+  Tile moved_dst, moved_src;
   Piece dst, src;
   for (int64_t at = part.first; at < part.first + part.count;) {
     int64_t n = SegmentLength(t, at, part.first + part.count - at);
     absl::Status status;
-    if (!Locate(t.dst, at, n, dst)) {
+    if (!Locate(t.dst, at, n, moved_dst, dst)) {
       at += n;
       continue;
     }
     if (t.opcode == Opcode::kDmaCompute) {
       status = SumPiece(t, at, dst, n, state);
-    } else if (Locate(t.srcs[0], at, n, src)) {
+    } else if (Locate(t.srcs[0], at, n, moved_src, src)) {
       status = MovePiece(dst, src, n, described, state);
     }
     if (!status.ok()) return status;
@@ -317,7 +367,7 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
 absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
                             CoreState& state) {
   if (part.count == 0) return absl::OkStatus();
-  return MovePiece({dst, part.first}, {src, part.first}, part.count, nullptr,
+  return MovePiece({&dst, part.first}, {&src, part.first}, part.count, nullptr,
                    state);
 }
 

@@ -4,7 +4,6 @@
 #include "core/numerics/transpose.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "core/numerics/targets.h"
@@ -24,8 +23,10 @@ constexpr size_t kChunk = 128;  // rows of the source in a strip
 template <typename T, class D, class V>
 HWY_INLINE void Interleave(D d, V& a, V& b) {
   const hn::Repartition<T, D> dt;
-  const auto low = hn::InterleaveLower(dt, hn::BitCast(dt, a), hn::BitCast(dt, b));
-  const auto high = hn::InterleaveUpper(dt, hn::BitCast(dt, a), hn::BitCast(dt, b));
+  const auto x = hn::BitCast(dt, a);
+  const auto y = hn::BitCast(dt, b);
+  const auto low = hn::InterleaveLower(dt, x, y);
+  const auto high = hn::InterleaveUpper(dt, x, y);
   a = hn::BitCast(d, low);
   b = hn::BitCast(d, high);
 }
@@ -38,7 +39,7 @@ HWY_INLINE void Block(const std::byte* from, ptrdiff_t step, uint16_t* to) {
     v[r] = hn::LoadU(d, reinterpret_cast<const uint16_t*>(
                             from + static_cast<ptrdiff_t>(r) * step));
   }
-  for (size_t r = 0; r < kBlock; r += 2) Interleave<uint16_t>(d, v[r], v[r + 1]);
+  for (size_t r : {0, 2, 4, 6}) Interleave<uint16_t>(d, v[r], v[r + 1]);
   for (size_t r : {0, 1, 4, 5}) Interleave<uint32_t>(d, v[r], v[r + 2]);
   for (size_t r : {0, 1, 2, 3}) Interleave<uint64_t>(d, v[r], v[r + 4]);
   constexpr size_t kColumn[kBlock] = {0, 4, 2, 6, 1, 5, 3, 7};
@@ -95,7 +96,8 @@ void Strip(const std::byte* from, ptrdiff_t step, size_t rows, size_t columns,
 }
 
 template <typename T>
-void Transpose(ConstByteMatrix from, size_t rows, size_t columns, ByteMatrix to) {
+void Transpose(ConstByteMatrix from, size_t rows, size_t columns,
+               ByteMatrix to) {
   T strip[kBlock * kChunk];
   for (size_t c = 0; c < columns; c += kBlock) {
     const size_t wide = std::min(kBlock, columns - c);
@@ -136,15 +138,25 @@ void TransposeBytes(unsigned element_bytes, ConstByteMatrix from, size_t rows,
   HWY_STATIC_DISPATCH(Dispatch)(element_bytes, from, rows, columns, to);
 }
 
-bool IsIdentity(const float* values, size_t stride, size_t n) {
-  for (size_t r = 0; r < n; ++r, values += stride) {
-    uint32_t others = 0;  // without their signs: -0 is 0
+template <typename Bits>
+bool IsIdentity(ConstByteMatrix matrix, size_t n, Bits one) {
+  for (size_t r = 0; r < n; ++r) {
+    const std::byte* const row =
+        matrix.base + static_cast<ptrdiff_t>(r) * matrix.step;
+    Bits others = 0;
     for (size_t c = 0; c < n; ++c) {
-      others |= c == r ? 0 : std::bit_cast<uint32_t>(values[c]) << 1;
+      Bits bits;
+      std::memcpy(&bits, row + c * sizeof(Bits), sizeof(Bits));
+      // Without the sign.
+      others += static_cast<Bits>(bits << 1) != 0 ? Bits{1} : Bits{0};
     }
-    if (others != 0 || values[r] != 1) return false;
+    Bits diagonal;
+    std::memcpy(&diagonal, row + r * sizeof(Bits), sizeof(Bits));
+    if (others != 1 || diagonal != one) return false;
   }
   return true;
 }
+template bool IsIdentity(ConstByteMatrix, size_t, uint16_t);
+template bool IsIdentity(ConstByteMatrix, size_t, uint32_t);
 
 }  // namespace trnemu

@@ -21,8 +21,10 @@ using ConstByteMatrix = BytesOf<const std::byte>;
 void TransposeBytes(unsigned element_bytes, ConstByteMatrix from, size_t rows,
                     size_t columns, ByteMatrix to);
 
-// Whether n rows of n elements, `stride` elements apart, are an identity.
-bool IsIdentity(const float* values, size_t stride, size_t n);
+// Whether n x n floating-point elements of uint16_t or uint32_t are `one` on
+// the diagonal and zeros, of either sign, elsewhere.
+template <typename Bits>
+bool IsIdentity(ConstByteMatrix matrix, size_t n, Bits one);
 
 }  // namespace trnemu
 
