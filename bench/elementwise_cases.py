@@ -130,6 +130,13 @@ def scaled_exp(a: SimpleNamespace) -> None:
 
 
 def rsqrt(a: SimpleNamespace) -> None:
+    """Rounded once, as the emulator's: two float32 roundings give other bits."""
+    np.sqrt(a.x, out=a.wide, dtype=np.float64)
+    np.divide(1, a.wide, out=a.wide)
+    np.copyto(a.d, a.wide, casting="unsafe")
+
+
+def rsqrt_twice(a: SimpleNamespace) -> None:
     np.sqrt(a.x, out=a.d)
     np.reciprocal(a.d, out=a.d)
 
@@ -172,6 +179,7 @@ ARITHMETIC = [
     activation("copy", "scale", lambda a: np.multiply(a.x, F32(0.5), out=a.d), scale=0.5),
     activation("square", "float32", lambda a: np.square(a.x, out=a.d)),
     activation("rsqrt", "float32", rsqrt, positive=True),
+    activation("rsqrt", "peer rounds twice, other bits", rsqrt_twice, positive=True),
     activation("tanh", "float32", lambda a: np.tanh(a.x, out=a.d)),
     Case("activation exp", "with the sum", {"x": Array(), "d": out(), "r": out(shape=(P, 1))},
          lambda b, t: b.activation(dst=t.d, op="exp", data=t.x, reduce_op="add", reduce_res=t.r,
@@ -184,3 +192,4 @@ ARITHMETIC = [
 ]
 for _case in ARITHMETIC:
     _case.scratch.setdefault("two", np.array(2))
+    _case.scratch.setdefault("wide", np.empty((P, F)))

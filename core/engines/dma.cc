@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -121,6 +122,13 @@ class RowPointer {
         jump_(layout.rank == 2 ? layout.dims[0].step - run_ : 0),
         left_(run_ - first % layout.run() * size),
         at_(base + RunCursor(layout, first).offset()) {}
+  // Through a tile that is contiguous within a partition.
+  RowPointer(const Tile& tile, int64_t first, ptrdiff_t size)
+      : run_(tile.free_size * size),
+        jump_(tile.partition_stride - run_),
+        left_(run_ - first % tile.free_size * size),
+        at_(tile.base + first / tile.free_size * tile.partition_stride +
+            first % tile.free_size * size) {}
   std::byte* at() const { return at_; }
   int64_t left() const { return left_; }  // bytes of the row
   void Advance(int64_t bytes) {
@@ -138,6 +146,16 @@ class RowPointer {
   std::byte* at_;
 };
 
+void MoveBytes(RowPointer to, RowPointer from, int64_t n) {
+  while (n > 0) {
+    const int64_t bytes = std::min({to.left(), from.left(), n});
+    std::memmove(to.at(), from.at(), static_cast<size_t>(bytes));
+    to.Advance(bytes);
+    from.Advance(bytes);
+    n -= bytes;
+  }
+}
+
 // Bytes of dense rows, as most transfers are; false if it is something else.
 bool MoveRows(const Piece& dst, const Layout& to, const Piece& src,
               const Layout& from, int64_t n) {
@@ -146,15 +164,20 @@ bool MoveRows(const Piece& dst, const Layout& to, const Piece& src,
       to.step() != size || from.step() != size) {
     return false;
   }
-  RowPointer into(dst.tile->base, to, dst.first, size);
-  RowPointer out_of(src.tile->base, from, src.first, size);
-  for (int64_t rest = n * size; rest > 0;) {
-    const int64_t bytes = std::min({into.left(), out_of.left(), rest});
-    std::memmove(into.at(), out_of.at(), static_cast<size_t>(bytes));
-    into.Advance(bytes);
-    out_of.Advance(bytes);
-    rest -= bytes;
+  MoveBytes(RowPointer(dst.tile->base, to, dst.first, size),
+            RowPointer(src.tile->base, from, src.first, size), n * size);
+  return true;
+}
+
+// The same without a look at the layouts; false if they have to be known.
+bool MoveContiguous(const Piece& dst, const Piece& src, int64_t n) {
+  if (dst.tile->dtype != src.tile->dtype || !dst.tile->contiguous ||
+      !src.tile->contiguous) {
+    return false;
   }
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile->dtype));
+  MoveBytes(RowPointer(*dst.tile, dst.first, size),
+            RowPointer(*src.tile, src.first, size), n * size);
   return true;
 }
 
@@ -188,6 +211,10 @@ absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
   }
   absl::Status status = CheckSource(src, n, "src", described, state);
   if (!status.ok()) return status;
+  if (MoveContiguous(dst, src, n)) {
+    MarkPiece(dst, n, state);
+    return absl::OkStatus();
+  }
   const Layout dst_layout = FlatLayout(*dst.tile);
   const Layout src_layout = FlatLayout(*src.tile);
   if (MoveRows(dst, dst_layout, src, src_layout, n) ||
@@ -214,6 +241,12 @@ float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
   if (piece.tile->dtype != Dtype::kFloat32 ||
       state.numerics.subnormals != Subnormals::kKeep) {
     return nullptr;
+  }
+  if (piece.tile->contiguous && piece.tile->partitions == 1) {
+    std::byte* const at = piece.tile->base + piece.first * sizeof(float);
+    return reinterpret_cast<uintptr_t>(at) % alignof(float) == 0
+               ? reinterpret_cast<float*>(at)
+               : nullptr;
   }
   const Layout layout = FlatLayout(*piece.tile);
   const RunCursor cursor(layout, piece.first);
@@ -262,8 +295,8 @@ void WritePiece(const Piece& dst, int64_t n, const float* values,
 
 // Where element `at` of the flat order lies, and how many follow in the same
 // row; false if its row is left out. `moved` holds a row's tile.
-bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Tile& moved,
-            Piece& piece) {
+bool Locate(const DmaOperand& operand, int64_t at, int64_t& n,
+            std::optional<Tile>& moved, Piece& piece) {
   if (!operand.has_rows) {
     piece.tile = &operand.tile;
     piece.first = at;
@@ -275,7 +308,7 @@ bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Tile& moved,
   const int64_t offset = operand.rows[static_cast<size_t>(at / row_size)];
   if (offset == kNoRow) return false;
   moved = Moved(operand.tile, offset);
-  piece.tile = &moved;
+  piece.tile = &*moved;
   return true;
 }
 
@@ -285,15 +318,17 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
   float* const term = RowBuffer(state, 1, kChunk);
   float* const place = ArrayOf(dst, n, state);
   const float* total = nullptr;
-  Tile moved;
+  std::optional<Tile> moved;
   Piece src;
   for (int s = 0; s < t.num_srcs; ++s) {
     if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, moved, src)) {
       return absl::OkStatus();  // its row has no index: nothing is added
     }
-    absl::Status status =
-        CheckSource(src, n, absl::StrCat("src", s), nullptr, state);
-    if (!status.ok()) return status;
+    if (state.check_memory) {
+      absl::Status status =
+          CheckSource(src, n, absl::StrCat("src", s), nullptr, state);
+      if (!status.ok()) return status;
+    }
     const float* const values = ReadPiece(src, n, state, s == 0 ? sum : term);
     if (s == 0) {
       total = values;
@@ -344,7 +379,12 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
   if (t.rows_are_columns) return MoveColumns(t, part, state);
   const Tile* const described =
       t.opcode == Opcode::kDmaTranspose ? &t.plain_src : nullptr;
-  Tile moved_dst, moved_src;
+  if (t.opcode != Opcode::kDmaCompute && !t.dst.has_rows &&
+      !t.srcs[0].has_rows) {
+    return MovePiece({&t.dst.tile, part.first}, {&t.srcs[0].tile, part.first},
+                     part.count, described, state);
+  }
+  std::optional<Tile> moved_dst, moved_src;
   Piece dst, src;
   for (int64_t at = part.first; at < part.first + part.count;) {
     int64_t n = SegmentLength(t, at, part.first + part.count - at);
