@@ -251,8 +251,7 @@ float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
   const Layout layout = FlatLayout(*piece.tile);
   const RunCursor cursor(layout, piece.first);
   std::byte* const at = piece.tile->base + cursor.offset();
-  const bool aligned =
-      reinterpret_cast<uintptr_t>(at) % alignof(float) == 0;
+  const bool aligned = reinterpret_cast<uintptr_t>(at) % alignof(float) == 0;
   return aligned && cursor.step() == sizeof(float) && cursor.remaining() >= n
              ? reinterpret_cast<float*>(at)
              : nullptr;
@@ -289,7 +288,8 @@ void WritePiece(const Piece& dst, int64_t n, const float* values,
              [&](ptrdiff_t offset, int64_t element, int64_t run) {
                NarrowRow(values + (element - dst.first),
                          static_cast<size_t>(run), dst.tile->dtype,
-                         dst.tile->base + offset, layout.step(), state.numerics);
+                         dst.tile->base + offset, layout.step(),
+                         state.numerics);
              });
 }
 
@@ -335,8 +335,7 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
       continue;
     }
     // The last sum goes where it belongs: nothing is read after it.
-    float* const out =
-        s + 1 == t.num_srcs && place != nullptr ? place : sum;
+    float* const out = s + 1 == t.num_srcs && place != nullptr ? place : sum;
     SumRows(total, values, static_cast<size_t>(n), out);
     total = out;
   }

@@ -113,9 +113,9 @@ struct DmaShape {
 DmaShape ShapeOfDmaPart(const Tile& dst, const Tile& src, DmaPart part);
 // The same for several parts of a transfer.
 struct DmaRuns {
-  int64_t to = 1;    // elements that lie one after the other
+  int64_t to = 1;  // elements that lie one after the other
   int64_t from = 1;
-  int64_t both = 1;  // after which both start a new run
+  int64_t both = 1;       // after which both start a new run
   int64_t row_bytes = 0;  // of an element
   int64_t bytes = 0;      // of an element, with those of further sources
 };

@@ -4,6 +4,8 @@
 // reverse_pred is a logical not (spec/decisions.md). TensorCopyPredicated moves
 // bits, the other two compute in fp32 and cast once. Their running maximum is
 // of the values before the cast, in access order.
+#include "core/numerics/select.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +18,6 @@
 #include "core/engines/vector_accumulators.h"
 #include "core/layout.h"
 #include "core/numerics/alu.h"
-#include "core/numerics/select.h"
 #include "core/shadow.h"
 
 namespace trnemu {

@@ -1,11 +1,12 @@
 // VectorTranspose: dst[f][p] = data[p][f], bits, within one block of 32 lanes.
+#include "core/numerics/transpose.h"
+
 #include <array>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
-#include "core/numerics/transpose.h"
 
 namespace trnemu {
 namespace {

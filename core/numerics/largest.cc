@@ -43,8 +43,8 @@ float Reached(const float* row, size_t n) {
     odd = larger(odd, row + i + lanes);
   }
   // With eight lanes one vector of maxima is enough, with four it takes both.
-  const LanesV maxima = lanes == kValues ? hn::Max(even, odd)
-                                         : hn::Min(even, odd);
+  const LanesV maxima =
+      lanes == kValues ? hn::Max(even, odd) : hn::Min(even, odd);
   return hn::GetLane(hn::MinOfLanes(d, maxima));
 }
 

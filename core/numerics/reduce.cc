@@ -128,8 +128,8 @@ struct MinimumOfNumbersOp {
 void ReduceKernel(AluOp op, const float* const* rows, size_t num_rows, size_t n,
                   float* acc) {
   if (n == 0) return;
-  const bool numbers = std::none_of(acc, acc + num_rows,
-                                    [](float x) { return std::isnan(x); });
+  const bool numbers =
+      std::none_of(acc, acc + num_rows, [](float x) { return std::isnan(x); });
   if (numbers && op == AluOp::kMaximum) {
     return VisitReduce{rows, num_rows, n, acc}(MaximumOfNumbersOp());
   }

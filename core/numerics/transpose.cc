@@ -106,9 +106,9 @@ void Transpose(ConstByteMatrix from, size_t rows, size_t columns,
       Strip(from.base + static_cast<ptrdiff_t>(r) * from.step + c * sizeof(T),
             from.step, high, wide, strip);
       for (size_t i = 0; i < wide; ++i) {
-        std::memcpy(to.base + static_cast<ptrdiff_t>(c + i) * to.step +
-                        r * sizeof(T),
-                    strip + i * kChunk, high * sizeof(T));
+        std::memcpy(
+            to.base + static_cast<ptrdiff_t>(c + i) * to.step + r * sizeof(T),
+            strip + i * kChunk, high * sizeof(T));
       }
     }
   }
