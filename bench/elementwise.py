@@ -1,110 +1,105 @@
-"""Instructions of the emulator against NumPy on the same 128 x 512 tile.
+"""Instructions of the emulator against NumPy on the same 128 x 512 tiles.
 
 One thread, both in this process, in alternating rounds; a ratio above 1 means
 that the emulator is faster. An instruction's time is the difference between
 programs with many and with few of it, over the count: loading, scheduling of
 the first and last instructions and copies of inputs cancel.
 
-    PYTHONPATH=build/release/python .venv/bin/python bench/elementwise.py
+    OPENBLAS_NUM_THREADS=1 PYTHONPATH=build/release/python .venv/bin/python bench/elementwise.py
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 
-import ml_dtypes
 import numpy as np
 import trnemu
 
-SHAPE = (128, 512)
+from elementwise_cases import ARITHMETIC, COPIES, Case
+from elementwise_cases_2 import REDUCTIONS, SELECTIONS, TENSOR
+
 FEW, MANY = 8, 136
-BF16 = ml_dtypes.bfloat16
-
-Emit = Callable[[trnemu.ProgramBuilder, object, object, object], None]
-Peer = Callable[[np.ndarray, np.ndarray, np.ndarray], object]
-
-CASES: list[tuple[str, str, Emit, Peer]] = [
-    ("tensor_tensor add", "float32",
-     lambda b, d, x, y: b.tensor_tensor(dst=d, data1=x, data2=y, op="add"),
-     lambda d, x, y: np.add(x, y, out=d)),
-    ("tensor_tensor multiply", "float32",
-     lambda b, d, x, y: b.tensor_tensor(dst=d, data1=x, data2=y, op="multiply"),
-     lambda d, x, y: np.multiply(x, y, out=d)),
-    ("tensor_tensor add", "bfloat16",
-     lambda b, d, x, y: b.tensor_tensor(dst=d, data1=x, data2=y, op="add"),
-     lambda d, x, y: np.add(x, y, out=d)),
-    ("tensor_scalar multiply-add", "float32",
-     lambda b, d, x, y: b.tensor_scalar(dst=d, data=x, op0="multiply", operand0=2.0,
-                                        op1="add", operand1=1.0),
-     lambda d, x, y: np.add(np.multiply(x, np.float32(2), out=d), np.float32(1), out=d)),
-    ("activation exp", "float32",
-     lambda b, d, x, y: b.activation(dst=d, op="exp", data=x),
-     lambda d, x, y: np.exp(x, out=d)),
-    ("activation tanh", "float32",
-     lambda b, d, x, y: b.activation(dst=d, op="tanh", data=x),
-     lambda d, x, y: np.tanh(x, out=d)),
-    ("reciprocal", "float32",
-     lambda b, d, x, y: b.reciprocal(dst=d, data=x),
-     lambda d, x, y: np.reciprocal(x, out=d)),
-    ("tensor_copy", "float32",
-     lambda b, d, x, y: b.tensor_copy(dst=d, src=x),
-     lambda d, x, y: np.copyto(d, x)),
-    ("tensor_reduce add", "float32",
-     lambda b, d, x, y: b.tensor_reduce(dst=d[:, 0:1], op="add", data=x, axis=1),
-     lambda d, x, y: np.add.reduce(x, axis=1)),
-]
+PEERS = 16  # calls of NumPy in a round
+CASES = [*COPIES, *ARITHMETIC, *REDUCTIONS, *SELECTIONS, *TENSOR]
 
 
-def executable(dtype: str, emit: Emit, count: int) -> object:
+def data_of(case: Case) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    arrays = {}
+    for name, spec in case.arrays.items():
+        dtype = trnemu.Dtype(spec.dtype).numpy
+        values = np.zeros(spec.shape) if spec.values is None else spec.values(rng, spec.shape)
+        arrays[name] = np.ascontiguousarray(np.asarray(values).astype(dtype))
+    return arrays
+
+
+def executable(case: Case, count: int) -> object:
     """A loaded program that issues the instruction `count` times."""
     b = trnemu.ProgramBuilder(target="trn2", name="bench")
-    x, y = b.input("x", SHAPE, dtype), b.input("y", SHAPE, dtype)
-    out = b.output("out", (128, 1), dtype)
-    tx, ty, td = (b.sbuf(SHAPE, dtype) for _ in range(3))
-    b.dma_copy(dst=tx, src=x)
-    b.dma_copy(dst=ty, src=y)
+    views = {}
+    for name, spec in case.arrays.items():
+        if spec.where == "hbm":
+            kind = b.output if spec.values is None else b.input
+            views[name] = kind(name, spec.shape, spec.dtype)
+            continue
+        views[name] = getattr(b, spec.where)(spec.shape, spec.dtype)
+        if spec.values is not None:
+            b.dma_copy(dst=views[name], src=b.input(name, spec.shape, spec.dtype))
     for _ in range(count):
-        emit(b, td, tx, ty)
-    b.dma_copy(dst=out, src=td[:, 0:1])
+        case.emit(b, SimpleNamespace(**views))
+    for name, spec in case.arrays.items():
+        if spec.values is None and spec.where != "hbm":
+            view = views[name][:, 0:1]
+            if spec.where == "psum":
+                view = b.sbuf((spec.shape[0], 1), spec.dtype)
+                b.tensor_copy(dst=view, src=views[name][:, 0:1])
+            b.dma_copy(dst=b.output(name, (spec.shape[0], 1), spec.dtype), src=view)
     return trnemu.Device("trn2").load(b.build())
 
 
 def seconds(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()  # the machine may be busy
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
-def measure(dtype: str, emit: Emit, peer: Peer, checks: str, rounds: int) -> tuple[float, float]:
-    """Median microseconds of the emulator's instruction and of NumPy's call."""
-    rng = np.random.default_rng(1)
-    x, y = (rng.standard_normal(SHAPE, dtype=np.float32).astype(BF16 if dtype == "bfloat16" else dtype)
-            for _ in range(2))
-    d = np.empty_like(x)
-    few, many = executable(dtype, emit, FEW), executable(dtype, emit, MANY)
-    inputs = {"x": x, "y": y}
-    ours, theirs = [], []
+def measure(case: Case, rounds: int) -> tuple[float, float, float]:
+    """Median microseconds: of the instruction with checks off, with checks
+    full, and of NumPy's call."""
+    few, many = executable(case, FEW), executable(case, MANY)
+    arrays = data_of(case)
+    inputs = {k: v for k, v in arrays.items() if case.arrays[k].values is not None}
+    peer = SimpleNamespace(**{**arrays, **case.scratch})
+    off, full, theirs = [], [], []
     for _ in range(rounds):
-        short = seconds(lambda: few.run(inputs, checks=checks))
-        long = seconds(lambda: many.run(inputs, checks=checks))
-        ours.append((long - short) / (MANY - FEW))
-        theirs.append(seconds(lambda: [peer(d, x, y) for _ in range(16)]) / 16)
-    return statistics.median(ours) * 1e6, statistics.median(theirs) * 1e6
+        for checks, into in (("off", off), ("full", full)):
+            short = seconds(lambda: few.run(inputs, checks=checks))
+            long = seconds(lambda: many.run(inputs, checks=checks))
+            into.append((long - short) / (MANY - FEW))
+            theirs.append(seconds(lambda: [case.peer(peer) for _ in range(PEERS)]) / PEERS)
+    return tuple(statistics.median(times) * 1e6 for times in (off, full, theirs))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=31, help="alternating rounds a case (default 31)")
-    rounds = parser.parse_args().rounds
-    print(f"128 x 512 tile, median of {rounds} alternating rounds, NumPy {np.__version__}, one thread")
-    print(f"{'instruction':28} {'dtype':9} {'checks':7} {'ours us':>9} {'NumPy us':>9} {'ratio':>7}")
-    for name, dtype, emit, peer in CASES:
-        for checks in ("off", "full"):
-            ours, theirs = measure(dtype, emit, peer, checks, rounds)
-            print(f"{name:28} {dtype:9} {checks:7} {ours:9.1f} {theirs:9.1f} {theirs / ours:7.2f}")
+    parser.add_argument("--only", default="", help="cases whose name or form contains this")
+    args = parser.parse_args()
+    print(f"128 x 512 tile, median of {args.rounds} alternating rounds, NumPy {np.__version__}, "
+          f"one thread, load {os.getloadavg()[0]:.1f}")
+    print(f"{'instruction':26} {'form':36} {'NumPy us':>9} {'off us':>8} {'full us':>8} "
+          f"{'off':>6} {'full':>6}")
+    for case in CASES:
+        if args.only not in f"{case.name} {case.form}":
+            continue
+        off, full, theirs = measure(case, args.rounds)
+        print(f"{case.name:26} {case.form:36} {theirs:9.1f} {off:8.1f} {full:8.1f} "
+              f"{theirs / off:6.2f} {theirs / full:6.2f}", flush=True)
 
 
 if __name__ == "__main__":

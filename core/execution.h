@@ -79,8 +79,8 @@ class FindingSink {
 struct LoadedTile {
   Stationary values;
   Dtype dtype = Dtype::kInvalid;
-  // In transpose mode the bits of what is loaded, widened to 32 (K x M).
-  std::vector<uint32_t> bits;
+  // In transpose mode the elements that are loaded, as bytes (K x M).
+  std::vector<std::byte> bytes;
   // MX: the values, where one of them is beyond fp32 (4K x M); else empty.
   std::vector<double> wide;
   int64_t rows = 0;     // K, partitions; 0: nothing is loaded

@@ -167,6 +167,7 @@ Ticks& Runner::QueueFree(uint32_t queue_set, int queue) {
 void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   Transfer& t = transfers_[index];
   const DmaCost cost = time_.CostOfDma(t.dma, s.engine);
+  const DmaRuns runs = RunsOfDma(t.dma);
   const auto set =
       static_cast<uint32_t>(program_.cores[s.core]
                                 .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet]
@@ -183,7 +184,7 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   for (size_t p = 0; p < t.parts.size(); ++p) {
     Ticks end = payload;
     if (t.parts[p].count > 0 && !t.dma.nothing) {
-      const DmaShape shape = ShapeOfDmaPart(t.dma, t.parts[p]);
+      const DmaShape shape = ShapeOfDmaPart(runs, t.parts[p]);
       const Ticks busy = time_.BusyOfDmaPart(cost, shape);
       const Ticks start = std::max(payload, engines[p % engines.size()]);
       engines[p % engines.size()] = start + busy;

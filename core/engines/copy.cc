@@ -54,9 +54,13 @@ absl::Status ExecuteTensorCopy(const ExecuteArgs& args, CoreState& state) {
   if (IsPacked(dst.dtype)) return PackedHasNoValue(dst, "dst");
   const RowReader reader(src, state.numerics);
   float* const buffer = RowBuffer(state, 0, src.free_size);
-  for (uint32_t p = 0; p < src.partitions; ++p) {
-    writer.Write(p, reader.ReadInto(p, buffer));
-  }
+  writer.Reads(src);
+  writer.ForEachPartition([&](uint32_t p) {
+    // Without a copy, where the cast cannot overwrite what it reads.
+    float* const row = writer.Place(p, buffer);
+    writer.Write(p, writer.overlaps() ? reader.ReadInto(p, buffer)
+                                      : reader.Read(p, row));
+  });
   return absl::OkStatus();
 }
 

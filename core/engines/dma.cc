@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,8 @@
 #include "core/engines/rows.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
+#include "core/numerics/select.h"
+#include "core/numerics/transpose.h"
 #include "core/shadow.h"
 
 namespace trnemu {
@@ -89,20 +92,20 @@ class Mover {
 
 // n elements of a tile, from element `first` of its flat order on.
 struct Piece {
-  Tile tile;
+  const Tile* tile = nullptr;
   int64_t first = 0;
 };
 
 void MarkPiece(const Piece& dst, int64_t n, const CoreState& state) {
-  if (state.check_memory) MarkWritten(dst.tile, dst.first, n);
-  MarkPsum(dst.tile, PsumWriter::kOther, dst.first, n);
+  if (state.check_memory) MarkWritten(*dst.tile, dst.first, n);
+  MarkPsum(*dst.tile, PsumWriter::kOther, dst.first, n);
 }
 
 // `described` is the source in its own order, for the diagnostic.
 absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
                          const Tile* described, CoreState& state) {
   if (!state.check_memory) return absl::OkStatus();
-  absl::Status status = CheckWritten(src.tile, name, src.first, n);
+  absl::Status status = CheckWritten(*src.tile, name, src.first, n);
   if (!status.ok() && described != nullptr) {
     absl::Status whole = CheckWritten(*described, name);
     if (!whole.ok()) status = whole;
@@ -110,19 +113,118 @@ absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
   return Admit(state, status);
 }
 
+// Goes through dense rows of a layout of at most two dimensions.
+class RowPointer {
+ public:
+  RowPointer(std::byte* base, const Layout& layout, int64_t first,
+             ptrdiff_t size)
+      : run_(layout.run() * size),
+        jump_(layout.rank == 2 ? layout.dims[0].step - run_ : 0),
+        left_(run_ - first % layout.run() * size),
+        at_(base + RunCursor(layout, first).offset()) {}
+  // Through a tile that is contiguous within a partition.
+  RowPointer(const Tile& tile, int64_t first, ptrdiff_t size)
+      : run_(tile.free_size * size),
+        jump_(tile.partition_stride - run_),
+        left_(run_ - first % tile.free_size * size),
+        at_(tile.base + first / tile.free_size * tile.partition_stride +
+            first % tile.free_size * size) {}
+  std::byte* at() const { return at_; }
+  int64_t left() const { return left_; }  // bytes of the row
+  void Advance(int64_t bytes) {
+    at_ += bytes;
+    left_ -= bytes;
+    if (left_ != 0) return;
+    left_ = run_;
+    at_ += jump_;
+  }
+
+ private:
+  int64_t run_;
+  ptrdiff_t jump_;
+  int64_t left_;
+  std::byte* at_;
+};
+
+void MoveBytes(RowPointer to, RowPointer from, int64_t n) {
+  while (n > 0) {
+    const int64_t bytes = std::min({to.left(), from.left(), n});
+    std::memmove(to.at(), from.at(), static_cast<size_t>(bytes));
+    to.Advance(bytes);
+    from.Advance(bytes);
+    n -= bytes;
+  }
+}
+
+// Bytes of dense rows, as most transfers are; false if it is something else.
+bool MoveRows(const Piece& dst, const Layout& to, const Piece& src,
+              const Layout& from, int64_t n) {
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile->dtype));
+  if (dst.tile->dtype != src.tile->dtype || to.rank > 2 || from.rank > 2 ||
+      to.step() != size || from.step() != size) {
+    return false;
+  }
+  MoveBytes(RowPointer(dst.tile->base, to, dst.first, size),
+            RowPointer(src.tile->base, from, src.first, size), n * size);
+  return true;
+}
+
+// The same without a look at the layouts; false if they have to be known.
+bool MoveContiguous(const Piece& dst, const Piece& src, int64_t n) {
+  if (dst.tile->dtype != src.tile->dtype || !dst.tile->contiguous ||
+      !src.tile->contiguous) {
+    return false;
+  }
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile->dtype));
+  MoveBytes(RowPointer(*dst.tile, dst.first, size),
+            RowPointer(*src.tile, src.first, size), n * size);
+  return true;
+}
+
+// A transpose of whole columns of the source to dense rows of dst, in blocks;
+// false, and nothing is done, if the piece is something else.
+bool MoveBlocks(const Piece& dst, const Layout& to, const Piece& src,
+                const Layout& from, int64_t n) {
+  const ptrdiff_t size = static_cast<ptrdiff_t>(SizeOf(src.tile->dtype));
+  if (dst.tile->dtype != src.tile->dtype || from.rank != 2 ||
+      from.dims[0].step != size || to.rank > 2 || to.step() != size) {
+    return false;
+  }
+  const int64_t rows = from.run();
+  if ((to.rank == 2 && to.run() != rows) || src.first % rows != 0 ||
+      dst.first % rows != 0 || n % rows != 0) {
+    return false;
+  }
+  const ptrdiff_t step = to.rank == 2 ? to.dims[0].step : rows * size;
+  TransposeBytes(static_cast<unsigned>(size),
+                 {src.tile->base + src.first / rows * size, from.step()},
+                 static_cast<size_t>(rows), static_cast<size_t>(n / rows),
+                 {dst.tile->base + dst.first / rows * step, step});
+  return true;
+}
+
 absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
                        const Tile* described, CoreState& state) {
-  if (dst.tile.dtype != src.tile.dtype) {
-    if (IsPacked(src.tile.dtype)) return PackedHasNoValue(src.tile, "src");
-    if (IsPacked(dst.tile.dtype)) return PackedHasNoValue(dst.tile, "dst");
+  if (dst.tile->dtype != src.tile->dtype) {
+    if (IsPacked(src.tile->dtype)) return PackedHasNoValue(*src.tile, "src");
+    if (IsPacked(dst.tile->dtype)) return PackedHasNoValue(*dst.tile, "dst");
   }
   absl::Status status = CheckSource(src, n, "src", described, state);
   if (!status.ok()) return status;
-  const Layout dst_layout = FlatLayout(dst.tile);
-  const Layout src_layout = FlatLayout(src.tile);
+  if (MoveContiguous(dst, src, n)) {
+    MarkPiece(dst, n, state);
+    return absl::OkStatus();
+  }
+  const Layout dst_layout = FlatLayout(*dst.tile);
+  const Layout src_layout = FlatLayout(*src.tile);
+  if (MoveRows(dst, dst_layout, src, src_layout, n) ||
+      MoveBlocks(dst, dst_layout, src, src_layout, n)) {
+    MarkPiece(dst, n, state);
+    return absl::OkStatus();
+  }
   RunCursor to(dst_layout, dst.first);
   RunCursor from(src_layout, src.first);
-  Mover mover(dst.tile, to.step(), src.tile, from.step(), state);
+  Mover mover(*dst.tile, to.step(), *src.tile, from.step(), state);
   for (int64_t done = 0; done < n;) {
     const int64_t run = std::min({to.remaining(), from.remaining(), n - done});
     mover.Move(to.offset(), from.offset(), dst.first + done, run);
@@ -134,41 +236,69 @@ absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
   return absl::OkStatus();
 }
 
-void ReadPiece(const Piece& src, int64_t n, CoreState& state, float* values) {
-  const Layout layout = FlatLayout(src.tile);
+// Where n fp32 elements lie one after the other, or null.
+float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
+  if (piece.tile->dtype != Dtype::kFloat32 ||
+      state.numerics.subnormals != Subnormals::kKeep) {
+    return nullptr;
+  }
+  if (piece.tile->contiguous && piece.tile->partitions == 1) {
+    std::byte* const at = piece.tile->base + piece.first * sizeof(float);
+    return reinterpret_cast<uintptr_t>(at) % alignof(float) == 0
+               ? reinterpret_cast<float*>(at)
+               : nullptr;
+  }
+  const Layout layout = FlatLayout(*piece.tile);
+  const RunCursor cursor(layout, piece.first);
+  std::byte* const at = piece.tile->base + cursor.offset();
+  const bool aligned = reinterpret_cast<uintptr_t>(at) % alignof(float) == 0;
+  return aligned && cursor.step() == sizeof(float) && cursor.remaining() >= n
+             ? reinterpret_cast<float*>(at)
+             : nullptr;
+}
+
+// The values where they lie, or in `values`.
+const float* ReadPiece(const Piece& src, int64_t n, CoreState& state,
+                       float* values) {
+  if (const float* const array = ArrayOf(src, n, state)) return array;
+  const Layout layout = FlatLayout(*src.tile);
   ForEachRun(layout, src.first, n,
              [&](ptrdiff_t offset, int64_t element, int64_t run) {
-               WidenRow(src.tile.dtype, src.tile.base + offset, layout.step(),
+               WidenRow(src.tile->dtype, src.tile->base + offset, layout.step(),
                         static_cast<size_t>(run), state.numerics,
                         values + (element - src.first));
              });
+  return values;
 }
 
 void WritePiece(const Piece& dst, int64_t n, const float* values,
                 CoreState& state) {
-  if (IsInteger(dst.tile.dtype)) {
+  if (values == ArrayOf(dst, n, state)) return;
+  if (IsInteger(dst.tile->dtype)) {
     const auto nan =
         static_cast<int64_t>(FirstNan(values, static_cast<size_t>(n)));
     if (nan < n) {
       const int64_t at = dst.first + nan;
-      WarnNanToInteger(state, "dst", dst.tile, at / dst.tile.free_size,
-                       at % dst.tile.free_size);
+      WarnNanToInteger(state, "dst", *dst.tile, at / dst.tile->free_size,
+                       at % dst.tile->free_size);
     }
   }
-  const Layout layout = FlatLayout(dst.tile);
+  const Layout layout = FlatLayout(*dst.tile);
   ForEachRun(layout, dst.first, n,
              [&](ptrdiff_t offset, int64_t element, int64_t run) {
                NarrowRow(values + (element - dst.first),
-                         static_cast<size_t>(run), dst.tile.dtype,
-                         dst.tile.base + offset, layout.step(), state.numerics);
+                         static_cast<size_t>(run), dst.tile->dtype,
+                         dst.tile->base + offset, layout.step(),
+                         state.numerics);
              });
 }
 
 // Where element `at` of the flat order lies, and how many follow in the same
-// row; false if its row is left out.
-bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Piece& piece) {
+// row; false if its row is left out. `moved` holds a row's tile.
+bool Locate(const DmaOperand& operand, int64_t at, int64_t& n,
+            std::optional<Tile>& moved, Piece& piece) {
   if (!operand.has_rows) {
-    piece.tile = operand.tile;
+    piece.tile = &operand.tile;
     piece.first = at;
     return true;
   }
@@ -177,7 +307,8 @@ bool Locate(const DmaOperand& operand, int64_t at, int64_t& n, Piece& piece) {
   n = std::min(n, row_size - piece.first);
   const int64_t offset = operand.rows[static_cast<size_t>(at / row_size)];
   if (offset == kNoRow) return false;
-  piece.tile = Moved(operand.tile, offset);
+  moved = Moved(operand.tile, offset);
+  piece.tile = &*moved;
   return true;
 }
 
@@ -185,25 +316,36 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
                       int64_t n, CoreState& state) {
   float* const sum = RowBuffer(state, 0, kChunk);
   float* const term = RowBuffer(state, 1, kChunk);
+  float* const place = ArrayOf(dst, n, state);
+  const float* total = nullptr;
+  std::optional<Tile> moved;
   Piece src;
   for (int s = 0; s < t.num_srcs; ++s) {
-    if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, src)) {
+    if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, moved, src)) {
       return absl::OkStatus();  // its row has no index: nothing is added
     }
-    absl::Status status =
-        CheckSource(src, n, absl::StrCat("src", s), nullptr, state);
-    if (!status.ok()) return status;
-    ReadPiece(src, n, state, s == 0 ? sum : term);
-    for (int64_t i = 0; s > 0 && i < n; ++i) sum[i] += term[i];
+    if (state.check_memory) {
+      absl::Status status =
+          CheckSource(src, n, absl::StrCat("src", s), nullptr, state);
+      if (!status.ok()) return status;
+    }
+    const float* const values = ReadPiece(src, n, state, s == 0 ? sum : term);
+    if (s == 0) {
+      total = values;
+      continue;
+    }
+    // The last sum goes where it belongs: nothing is read after it.
+    float* const out = s + 1 == t.num_srcs && place != nullptr ? place : sum;
+    SumRows(total, values, static_cast<size_t>(n), out);
+    total = out;
   }
-  WritePiece(dst, n, sum, state);
+  WritePiece(dst, n, total, state);
   MarkPiece(dst, n, state);
   return absl::OkStatus();
 }
 
 // Elements from `at` on that no row of an operand ends before.
 int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
-  Piece unused;
   for (const DmaOperand& src : t.sources()) {
     if (!src.has_rows) continue;
     const int64_t row_size = src.tile.partitions * src.tile.free_size;
@@ -215,14 +357,14 @@ int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
 // Column by column: the part's share of each.
 absl::Status MoveColumns(const DmaTransfer& t, DmaPart part, CoreState& state) {
   const int64_t columns = t.columns();
-  Piece dst, src;
   for (int64_t w = 0; w < columns; ++w) {
     const int64_t offset = t.srcs[0].rows[static_cast<size_t>(w)];
     if (offset == kNoRow) continue;
-    dst = {Moved(t.dst.tile, w * t.column_step), part.first / columns};
-    src = {Moved(t.srcs[0].tile, offset), part.first / columns};
-    absl::Status status =
-        MovePiece(dst, src, part.count / columns, nullptr, state);
+    const Tile to = Moved(t.dst.tile, w * t.column_step);
+    const Tile from = Moved(t.srcs[0].tile, offset);
+    const int64_t first = part.first / columns;
+    absl::Status status = MovePiece({&to, first}, {&from, first},
+                                    part.count / columns, nullptr, state);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -236,17 +378,23 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
   if (t.rows_are_columns) return MoveColumns(t, part, state);
   const Tile* const described =
       t.opcode == Opcode::kDmaTranspose ? &t.plain_src : nullptr;
+  if (t.opcode != Opcode::kDmaCompute && !t.dst.has_rows &&
+      !t.srcs[0].has_rows) {
+    return MovePiece({&t.dst.tile, part.first}, {&t.srcs[0].tile, part.first},
+                     part.count, described, state);
+  }
+  std::optional<Tile> moved_dst, moved_src;
   Piece dst, src;
   for (int64_t at = part.first; at < part.first + part.count;) {
     int64_t n = SegmentLength(t, at, part.first + part.count - at);
     absl::Status status;
-    if (!Locate(t.dst, at, n, dst)) {
+    if (!Locate(t.dst, at, n, moved_dst, dst)) {
       at += n;
       continue;
     }
     if (t.opcode == Opcode::kDmaCompute) {
       status = SumPiece(t, at, dst, n, state);
-    } else if (Locate(t.srcs[0], at, n, src)) {
+    } else if (Locate(t.srcs[0], at, n, moved_src, src)) {
       status = MovePiece(dst, src, n, described, state);
     }
     if (!status.ok()) return status;
@@ -258,7 +406,7 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
 absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
                             CoreState& state) {
   if (part.count == 0) return absl::OkStatus();
-  return MovePiece({dst, part.first}, {src, part.first}, part.count, nullptr,
+  return MovePiece({&dst, part.first}, {&src, part.first}, part.count, nullptr,
                    state);
 }
 

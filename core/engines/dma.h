@@ -111,7 +111,17 @@ struct DmaShape {
   int64_t row_bytes = 0;
 };
 DmaShape ShapeOfDmaPart(const Tile& dst, const Tile& src, DmaPart part);
-DmaShape ShapeOfDmaPart(const DmaTransfer& transfer, DmaPart part);
+// The same for several parts of a transfer.
+struct DmaRuns {
+  int64_t to = 1;  // elements that lie one after the other
+  int64_t from = 1;
+  int64_t both = 1;       // after which both start a new run
+  int64_t row_bytes = 0;  // of an element
+  int64_t bytes = 0;      // of an element, with those of further sources
+};
+DmaRuns RunsOfDma(const Tile& dst, const Tile& src);
+DmaRuns RunsOfDma(const DmaTransfer& transfer);
+DmaShape ShapeOfDmaPart(const DmaRuns& runs, DmaPart part);
 
 }  // namespace trnemu
 

@@ -150,33 +150,41 @@ void SplitDma(const DmaTransfer& t, int queues, std::vector<DmaPart>& parts) {
   Split(t.size(), chip, queues, parts);
 }
 
-DmaShape ShapeOfDmaPart(const Tile& dst, const Tile& src, DmaPart part) {
-  DmaShape shape;
-  if (part.count == 0) return shape;
-  const int64_t bytes =
+DmaRuns RunsOfDma(const Tile& dst, const Tile& src) {
+  DmaRuns runs;
+  runs.to = DenseRun(FlatLayout(dst), SizeOf(dst.dtype));
+  runs.from = DenseRun(FlatLayout(src), SizeOf(src.dtype));
+  runs.both = std::lcm(runs.to, runs.from);
+  runs.row_bytes =
       static_cast<int64_t>(std::max(SizeOf(dst.dtype), SizeOf(src.dtype)));
-  const int64_t to = DenseRun(FlatLayout(dst), SizeOf(dst.dtype));
-  const int64_t from = DenseRun(FlatLayout(src), SizeOf(src.dtype));
-  shape.bytes = part.count * bytes;
-  shape.rows = 1 + Breaks(part, to) + Breaks(part, from) -
-               Breaks(part, std::lcm(to, from));
-  shape.row_bytes = std::min({to, from, part.count}) * bytes;
-  return shape;
+  runs.bytes = runs.row_bytes;
+  return runs;
 }
 
-DmaShape ShapeOfDmaPart(const DmaTransfer& t, DmaPart part) {
-  DmaShape shape;
-  if (part.count == 0 || t.nothing) return shape;
+DmaRuns RunsOfDma(const DmaTransfer& t) {
   // A transpose reads and writes as a copy would, at a rate of its own.
   const Tile& src =
       t.opcode == Opcode::kDmaTranspose ? t.dst.tile : t.srcs[0].tile;
-  shape = ShapeOfDmaPart(t.dst.tile, src, part);
+  DmaRuns runs = RunsOfDma(t.dst.tile, src);
   for (int s = 1; s < t.num_srcs; ++s) {
-    shape.bytes +=
-        part.count *
+    runs.bytes +=
         static_cast<int64_t>(SizeOf(t.srcs[static_cast<size_t>(s)].tile.dtype));
   }
+  return runs;
+}
+
+DmaShape ShapeOfDmaPart(const DmaRuns& runs, DmaPart part) {
+  DmaShape shape;
+  if (part.count == 0) return shape;
+  shape.bytes = part.count * runs.bytes;
+  shape.rows = 1 + Breaks(part, runs.to) + Breaks(part, runs.from) -
+               Breaks(part, runs.both);
+  shape.row_bytes = std::min({runs.to, runs.from, part.count}) * runs.row_bytes;
   return shape;
+}
+
+DmaShape ShapeOfDmaPart(const Tile& dst, const Tile& src, DmaPart part) {
+  return ShapeOfDmaPart(RunsOfDma(dst, src), part);
 }
 
 Tile Permuted(const Tile& src, std::span<const int> axes) {

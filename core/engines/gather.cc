@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
+#include "core/numerics/select.h"
 #include "core/shadow.h"
 
 namespace trnemu {
@@ -27,11 +28,28 @@ struct Indices {
   const uint32_t* values;
   int64_t n;
   int64_t run;
+  bool in_place = false;  // words go straight to dst
 };
 
+// Whether dst's rows are words as source's are, and nothing is read from them.
+bool GathersInPlace(const RowReader& reader, const RowWriter& writer,
+                    const Tile& source, const Tile& dst) {
+  return SizeOf(source.dtype) == sizeof(uint32_t) && reader.contiguous() &&
+         writer.IsArrayOf(source.dtype) && !MayOverlap(dst, source);
+}
+
 // out[k * run + e] = row[values[k] + e], zero-extended.
-template <typename Element>
-void GatherArray(const std::byte* row, const Indices& indices, uint32_t* out) {
+template <typename Element, typename Out>
+void GatherArray(const std::byte* row, const Indices& indices, Out* out) {
+  if (indices.run == 1) {
+    for (int64_t k = 0; k < indices.n; ++k) {
+      Element element;
+      std::memcpy(&element, row + indices.values[k] * sizeof(Element),
+                  sizeof(Element));
+      out[k] = element;
+    }
+    return;
+  }
   for (int64_t k = 0; k < indices.n; ++k) {
     const std::byte* from = row + indices.values[k] * sizeof(Element);
     for (int64_t e = 0; e < indices.run; ++e, from += sizeof(Element)) {
@@ -87,6 +105,11 @@ absl::Status Gather(const RowReader& source, const Tile& tile,
         CheckGathered(tile, operand, partition, indices, state);
     if (!status.ok()) return status;
   }
+  if (indices.in_place) {
+    GatherArray<uint32_t>(source.base(partition), indices,
+                          reinterpret_cast<uint32_t*>(writer.base(partition)));
+    return absl::OkStatus();
+  }
   uint32_t* const out = BitsBuffer(state, 2, indices.n * indices.run);
   GatherRow(source, partition, indices, out, state);
   writer.WriteBits(partition, out);
@@ -101,9 +124,7 @@ bool HasHoles(const Tile& source, std::string_view operand,
 
 // The position of the first index above `limit`, or -1.
 int64_t FirstAbove(const uint32_t* values, int64_t n, uint32_t limit) {
-  uint32_t above = 0;
-  for (int64_t k = 0; k < n; ++k) above |= values[k] > limit;
-  if (above == 0) return -1;
+  if (!AnyAbove(values, static_cast<size_t>(n), limit)) return -1;
   int64_t k = 0;
   while (values[k] <= limit) ++k;
   return k;
@@ -165,9 +186,10 @@ absl::Status ExecuteLocalGather(const ExecuteArgs& args, CoreState& state) {
   const int64_t run = args.attributes[S::kNumElemPerIdx].integer();
   const int64_t n = args.attributes[S::kNumValidIndices].integer();
   uint32_t* const list = BitsBuffer(state, 0, n);
-  const Indices indices = {list, n, run};
   const RowReader reader(source, state.numerics);
   RowWriter writer(dst, "dst", state);
+  const Indices indices = {list, n, run,
+                           GathersInPlace(reader, writer, source, dst)};
   const bool check = HasHoles(source, "src_buffer", state);
   for (int64_t group = 0; group * kGroup < source.partitions; ++group) {
     absl::Status status = ReadGroupIndices(index, group, n, list, state);
@@ -202,10 +224,11 @@ absl::Status ExecuteNGather(const ExecuteArgs& args, CoreState& state) {
   }
   const int64_t n = index.free_size;
   uint32_t* const list = BitsBuffer(state, 0, n);
-  const Indices indices = {list, n, 1};
   const RowReader reader(source, state.numerics);
   const RowReader index_reader(index, state.numerics);
   RowWriter writer(dst, "dst", state);
+  const Indices indices = {list, n, 1,
+                           GathersInPlace(reader, writer, source, dst)};
   const bool check = HasHoles(source, "data", state);
   const uint32_t last = static_cast<uint32_t>(source.free_size - 1);
   for (uint32_t p = 0; p < source.partitions; ++p) {

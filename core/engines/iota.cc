@@ -1,6 +1,7 @@
 // Iota and AffineSelect: int32 affine values, modulo 2^32 [assumed: numerics.md
 // 15.9]. The partition index counts from the view's first partition [assumed].
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -8,6 +9,7 @@
 #include "core/engines/rows.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
+#include "core/numerics/select.h"
 
 namespace trnemu {
 namespace {
@@ -41,10 +43,11 @@ class AffineRows {
         row_(BitsBuffer(state, 1, n)) {
     AffineRow(pattern, offset, n, base_);
   }
-  uint32_t* Of(uint32_t partition) {
+  uint32_t* Of(uint32_t partition) { return To(row_, partition); }
+  uint32_t* To(uint32_t* row, uint32_t partition) {
     IntegerRowScalar(AluOp::kAdd, true, base_, partition * multiplier_, false,
-                     size_, row_);
-    return row_;
+                     size_, row);
+    return row;
   }
 
  private:
@@ -53,15 +56,6 @@ class AffineRows {
   uint32_t* base_;
   uint32_t* row_;
 };
-
-// mask[i] selects on_true[i] (not 0) or `on_false`.
-void SelectBits(const uint32_t* mask, const uint32_t* on_true,
-                uint32_t on_false, size_t n, uint32_t* out) {
-  for (size_t i = 0; i < n; ++i) out[i] = mask[i] ? on_true[i] : on_false;
-}
-void SelectFloats(const uint32_t* mask, float on_false, size_t n, float* row) {
-  for (size_t i = 0; i < n; ++i) row[i] = mask[i] ? row[i] : on_false;
-}
 
 }  // namespace
 
@@ -75,7 +69,12 @@ absl::Status ExecuteIota(const ExecuteArgs& args, CoreState& state) {
   RowWriter writer(dst, "dst", state);
   const bool words = dst.dtype == Dtype::kInt32 || dst.dtype == Dtype::kUint32;
   float* const buffer = words ? nullptr : RowBuffer(state, 0, dst.free_size);
+  const bool in_place = words && writer.IsArrayOf(dst.dtype);
   for (uint32_t p = 0; p < dst.partitions; ++p) {
+    if (in_place) {
+      rows.To(reinterpret_cast<uint32_t*>(writer.base(p)), p);
+      continue;
+    }
     const uint32_t* const row = rows.Of(p);
     if (words) {
       writer.WriteBits(p, row);
@@ -109,18 +108,28 @@ absl::Status ExecuteAffineSelect(const ExecuteArgs& args, CoreState& state) {
   // on_false is an fp32 value, cast to dst (nki/api/nki/isa/__init__.py:1811).
   const uint32_t on_false_bits =
       BitsOfNumber(on_false, dst.dtype, state.numerics);
+  writer.Reads(source);
+  const bool arrays = bits && SizeOf(dst.dtype) == 4 &&
+                      reader.IsArrayOf(dst.dtype) &&
+                      writer.IsArrayOf(dst.dtype);
   uint32_t* const words = BitsBuffer(state, 2, dst.free_size);
   float* const row = RowBuffer(state, 0, dst.free_size);
   for (uint32_t p = 0; p < dst.partitions; ++p) {
     uint32_t* const mask = rows.Of(p);
     IntegerRowScalar(compare, true, mask, 0, false, n, mask);
-    if (bits) {
+    if (arrays) {
+      SelectWords(mask, reinterpret_cast<const uint32_t*>(reader.base(p)),
+                  on_false_bits, n,
+                  reinterpret_cast<uint32_t*>(writer.base(p)));
+    } else if (bits) {
       reader.ReadBits(p, words);
-      SelectBits(mask, words, on_false_bits, n, words);
+      SelectWords(mask, words, on_false_bits, n, words);
       writer.WriteBits(p, words);
     } else {
       reader.ReadInto(p, row);
-      SelectFloats(mask, on_false, n, row);
+      uint32_t* const bits_of_row = reinterpret_cast<uint32_t*>(row);
+      SelectWords(mask, bits_of_row, std::bit_cast<uint32_t>(on_false), n,
+                  bits_of_row);
       writer.Write(p, row);
     }
   }

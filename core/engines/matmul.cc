@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "core/engines/engines.h"
 #include "core/engines/psum.h"
 #include "core/engines/rows.h"
+#include "core/numerics/alu.h"
 #include "core/numerics/matmul.h"
 
 namespace trnemu {
@@ -108,13 +110,22 @@ absl::Status CheckPass(const Tile& tile, int64_t pass, bool transpose) {
                               "dtypes take pass 0"));
 }
 
-void LoadBitsOf(const Tile& tile, LoadedTile& loaded, CoreState& state) {
-  const int64_t n = tile.free_size;
-  const size_t size = static_cast<size_t>(tile.partitions * n);
-  if (loaded.bits.size() < size) loaded.bits.resize(size);
+void LoadBytesOf(const Tile& tile, LoadedTile& loaded, CoreState& state) {
+  const size_t n = static_cast<size_t>(tile.free_size);
+  const size_t row_bytes = n * SizeOf(tile.dtype);
+  const size_t size = tile.partitions * row_bytes;
+  if (loaded.bytes.size() < size) loaded.bytes.resize(size);
   const RowReader reader(tile, state.numerics);
+  uint32_t* const words = BitsBuffer(state, 0, tile.free_size);
   for (uint32_t p = 0; p < tile.partitions; ++p) {
-    reader.ReadBits(p, loaded.bits.data() + p * n);
+    std::byte* const to = loaded.bytes.data() + p * row_bytes;
+    if (reader.contiguous()) {
+      std::memcpy(to, reader.base(p), row_bytes);
+    } else {
+      reader.ReadBits(p, words);
+      StoreBits(tile.dtype, words, n, to,
+                static_cast<ptrdiff_t>(SizeOf(tile.dtype)));
+    }
   }
 }
 
@@ -251,7 +262,7 @@ absl::Status ExecuteLoadStationary(const ExecuteArgs& args, CoreState& state) {
   if (!place.ok()) return place.status();
   LoadedTile& loaded = **place;
   if (transpose) {
-    LoadBitsOf(tile, loaded, state);
+    LoadBytesOf(tile, loaded, state);
   } else if (double_row) {
     LoadDoubleRow(tile, loaded.values, state);
   } else {

@@ -9,6 +9,7 @@
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 #include "core/numerics/matmul.h"
+#include "core/numerics/transpose.h"
 
 namespace trnemu {
 namespace {
@@ -67,18 +68,17 @@ bool SelectedRows(const Matrix& moving, const Tile& tile, uint32_t* rows,
 // (nki/guides/architecture/trainium2_arch.rst:204). A wider or narrower
 // floating-point destination is a cast [assumed].
 void StoreTransposedRow(RowWriter& writer, const Tile& dst, int64_t partition,
-                        Dtype from, const uint32_t* bits, CoreState& state) {
+                        Dtype from, const std::byte* bytes, CoreState& state) {
+  const size_t n = static_cast<size_t>(dst.free_size);
+  const ptrdiff_t step = static_cast<ptrdiff_t>(SizeOf(from));
   if (dst.dtype == from || SizeOf(from) == SizeOf(dst.dtype) ||
       (SizeOf(from) == 1 && SizeOf(dst.dtype) == 2)) {
-    writer.WriteBits(partition, bits);
+    uint32_t* const words = BitsBuffer(state, 1, dst.free_size);
+    LoadBits(from, bytes, step, n, words);
+    writer.WriteBits(partition, words);
     return;
   }
-  const size_t n = static_cast<size_t>(dst.free_size);
-  float* const packed = RowBuffer(state, 0, dst.free_size);
   float* const values = RowBuffer(state, 1, dst.free_size);
-  std::byte* const bytes = reinterpret_cast<std::byte*>(packed);
-  const ptrdiff_t step = static_cast<ptrdiff_t>(SizeOf(from));
-  StoreBits(from, bits, n, bytes, step);
   WidenRow(from, bytes, step, n, state.numerics, values);
   writer.Write(partition, values);
 }
@@ -91,12 +91,8 @@ void MultiplyBits(const Tile& dst, const Matrix& moving, LoadedTile& loaded,
   const Dtype from = loaded.dtype;
   const ptrdiff_t step = static_cast<ptrdiff_t>(SizeOf(from));
   float* const values = MatrixBuffer(state, 2, loaded.rows * loaded.columns);
-  float* const packed = RowBuffer(state, 0, loaded.columns);
-  std::byte* const bytes = reinterpret_cast<std::byte*>(packed);
-  for (size_t k = 0; k < rows; ++k) {
-    StoreBits(from, loaded.bits.data() + k * columns, columns, bytes, step);
-    WidenRow(from, bytes, step, columns, state.numerics, values + k * columns);
-  }
+  WidenRow(from, loaded.bytes.data(), step, rows * columns, state.numerics,
+           values);
   loaded.values.Load(values, columns, rows, columns);
   const size_t n = static_cast<size_t>(dst.free_size);
   float* const sums = MatrixBuffer(state, 1, dst.partitions * dst.free_size);
@@ -106,23 +102,72 @@ void MultiplyBits(const Tile& dst, const Matrix& moving, LoadedTile& loaded,
   for (uint32_t m = 0; m < dst.partitions; ++m) writer.Write(m, sums + m * n);
 }
 
+// Whether `tile` is an identity of a plain type that lies in order.
+bool IsPlainIdentity(const Tile& tile) {
+  if (tile.free_size != tile.partitions ||
+      !RowLayout(tile).contiguous(SizeOf(tile.dtype))) {
+    return false;
+  }
+  const ConstByteMatrix matrix = {tile.base, tile.partition_stride};
+  switch (tile.dtype) {
+    case Dtype::kFloat32:
+      return IsIdentity<uint32_t>(matrix, tile.partitions, 0x3F800000);
+    case Dtype::kBFloat16:
+      return IsIdentity<uint16_t>(matrix, tile.partitions, 0x3F80);
+    case Dtype::kFloat16:
+      return IsIdentity<uint16_t>(matrix, tile.partitions, 0x3C00);
+    default:
+      return false;
+  }
+}
+
+// to[m][k] = column first + m of the loaded tile's row rows[k], for `count`
+// columns and n rows; no rows: all, in order.
+void SelectColumns(const LoadedTile& loaded, const uint32_t* rows, int64_t n,
+                   int64_t first, int64_t count, ByteMatrix to) {
+  const int64_t size = static_cast<int64_t>(SizeOf(loaded.dtype));
+  const ptrdiff_t step = loaded.columns * size;
+  for (int64_t k = 0; k < n;) {
+    // Neighbours move together.
+    int64_t end = rows == nullptr ? n : k + 1;
+    while (end < n && rows[end] == rows[end - 1] + 1) ++end;
+    const int64_t row = rows == nullptr ? 0 : rows[k];
+    TransposeBytes(static_cast<unsigned>(size),
+                   {loaded.bytes.data() + row * step + first * size, step},
+                   static_cast<size_t>(end - k), static_cast<size_t>(count),
+                   {to.base + k * size, to.step});
+    k = end;
+  }
+}
+
 }  // namespace
 
 void TransposeInto(const Tile& dst, const Tile& tile, LoadedTile& loaded,
                    CoreState& state) {
-  const Matrix moving = FloatMatrix(tile, 0, state);
-  uint32_t* const rows = BitsBuffer(state, 0, dst.free_size);
-  if (!SelectedRows(moving, tile, rows, state)) {
-    MultiplyBits(dst, moving, loaded, state);
+  const int64_t n = dst.free_size;
+  const uint32_t* rows = nullptr;
+  if (!IsPlainIdentity(tile)) {
+    const Matrix moving = FloatMatrix(tile, 0, state);
+    uint32_t* const selected = BitsBuffer(state, 0, n);
+    if (!SelectedRows(moving, tile, selected, state)) {
+      MultiplyBits(dst, moving, loaded, state);
+      return;
+    }
+    rows = selected;
+  }
+  const Dtype from = loaded.dtype;
+  if (SizeOf(dst.dtype) == SizeOf(from) &&
+      RowLayout(dst).contiguous(SizeOf(from))) {
+    SelectColumns(loaded, rows, n, 0, dst.partitions,
+                  {dst.base, dst.partition_stride});
     return;
   }
-  uint32_t* const row = BitsBuffer(state, 1, dst.free_size);
+  float* const buffer = RowBuffer(state, 0, n);
+  std::byte* const bytes = reinterpret_cast<std::byte*>(buffer);
   RowWriter writer(dst, "dst", state);
   for (uint32_t m = 0; m < dst.partitions; ++m) {
-    for (int64_t n = 0; n < dst.free_size; ++n) {
-      row[n] = loaded.bits[static_cast<size_t>(rows[n] * loaded.columns + m)];
-    }
-    StoreTransposedRow(writer, dst, m, loaded.dtype, row, state);
+    SelectColumns(loaded, rows, n, m, 1, {bytes, 0});
+    StoreTransposedRow(writer, dst, m, from, bytes, state);
   }
 }
 

@@ -119,6 +119,8 @@ class RowWriter {
   void WriteBits(int64_t partition, const uint32_t* row);
   bool IsArrayOf(Dtype dtype) const;
   bool in_place() const { return in_place_; }
+  // Whether rows must be read before any of it is written.
+  bool overlaps() const { return overlaps_; }
   std::byte* base(int64_t partition) const {
     return tile_.base + partition * tile_.partition_stride;
   }

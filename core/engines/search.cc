@@ -18,6 +18,7 @@
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
 #include "core/numerics/convert.h"
+#include "core/numerics/largest.h"
 
 namespace trnemu {
 namespace {
@@ -45,48 +46,9 @@ std::string At(const Tile& tile, int64_t partition) {
   return absl::StrCat("at partition ", tile.first_partition + partition);
 }
 
-// ---- Max8 ----
-
-// Whether an element of a chunk is above `least`.
-constexpr int64_t kChunk = 64;
-bool AnyAbove(const float* chunk, float least) {
-  int any = 0;
-  for (int64_t i = 0; i < kChunk; ++i) any |= chunk[i] > least ? 1 : 0;
-  return any != 0;
-}
-
-// Puts x before the first of `top` that is smaller, keeping equals in order.
-void Insert(Eight& top, size_t& filled, float x) {
-  size_t at = filled;
-  while (at > 0 && x > top[at - 1]) --at;
-  if (at == kValues) return;
-  filled = std::min(filled + 1, kValues);
-  for (size_t i = filled - 1; i > at; --i) top[i] = top[i - 1];
-  top[at] = x;
-}
-
-// The eight largest numbers; NaN in the places that are left.
-Eight LargestEight(const float* row, int64_t n) {
-  Eight top;
-  size_t filled = 0;
-  for (int64_t i = 0; i < n;) {
-    if (filled == kValues && i + kChunk <= n &&
-        !AnyAbove(row + i, top[kValues - 1])) {
-      i += kChunk;
-      continue;
-    }
-    const int64_t end = std::min(n, i + kChunk);
-    for (; i < end; ++i) {
-      if (filled == kValues && !(row[i] > top[kValues - 1])) continue;
-      if (!std::isnan(row[i])) Insert(top, filled, row[i]);
-    }
-  }
-  std::fill(top.begin() + static_cast<ptrdiff_t>(filled), top.end(),
-            std::numeric_limits<float>::quiet_NaN());
-  return top;
-}
-
 // ---- the searches ----
+
+constexpr int64_t kChunk = 64;
 
 // The first element from `from` on that equals `value`, or n.
 int64_t Find(const float* row, int64_t from, int64_t n, float value) {
@@ -167,7 +129,7 @@ absl::Status ExecuteMax8(const ExecuteArgs& args, CoreState& state) {
           "replace NaN first", "nki/api/nki/isa/__init__.py:2418", state);
       reported = true;
     }
-    writer.Write(p, LargestEight(row, src.free_size).data());
+    writer.Write(p, LargestEight(row, n).data());
   }
   return absl::OkStatus();
 }

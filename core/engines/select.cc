@@ -4,6 +4,8 @@
 // reverse_pred is a logical not (spec/decisions.md). TensorCopyPredicated moves
 // bits, the other two compute in fp32 and cast once. Their running maximum is
 // of the values before the cast, in access order.
+#include "core/numerics/select.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,10 +30,7 @@ namespace {
 void Decide(const RowReader& predicate, int64_t partition, bool reverse,
             float* buffer, uint32_t* take) {
   const float* const row = predicate.Read(partition, buffer);
-  const uint32_t flip = reverse ? 1 : 0;
-  for (int64_t i = 0; i < predicate.size(); ++i) {
-    take[i] = (row[i] != 0 ? 1u : 0u) ^ flip;
-  }
+  NonZero(row, reverse, static_cast<size_t>(predicate.size()), take);
 }
 
 template <typename Word>
@@ -207,9 +206,7 @@ absl::Status ExecuteRangeSelect(const ExecuteArgs& args, CoreState& state) {
         compare1(indices, bound1.At(p), static_cast<size_t>(n), holds1);
         const float* const x = reader.Read(p, buffer);
         float* const y = writer.Place(p, buffer);
-        for (int64_t i = 0; i < n; ++i) {
-          y[i] = holds0[i] != 0 && holds1[i] != 0 ? x[i] : kFill;
-        }
+        SelectFloatsOfBoth(holds0, holds1, x, kFill, static_cast<size_t>(n), y);
         writer.Write(p, y);
         return y;
       });
@@ -242,9 +239,8 @@ absl::Status ExecuteSelectReduce(const ExecuteArgs& args, CoreState& state) {
                        const float other = on_false.At(p);
                        const float* const x = reader.Read(p, buffer);
                        float* const y = writer.Place(p, buffer);
-                       for (int64_t i = 0; i < n; ++i) {
-                         y[i] = take[i] != 0 ? x[i] : other;
-                       }
+                       SelectFloatsByWords(take, x, other,
+                                           static_cast<size_t>(n), y);
                        writer.Write(p, y);
                        return y;
                      });

@@ -1,11 +1,12 @@
 // VectorTranspose: dst[f][p] = data[p][f], bits, within one block of 32 lanes.
+#include "core/numerics/transpose.h"
+
 #include <array>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
-#include "core/numerics/alu.h"
 
 namespace trnemu {
 namespace {
@@ -26,10 +27,18 @@ absl::Status ExecuteVectorTranspose(const ExecuteArgs& args, CoreState& state) {
                      kLanes, " elements, and dst is ", dst.partitions, " x ",
                      dst.free_size, " for data of ", rows, " x ", columns));
   }
-  std::array<uint32_t, kLanes * kLanes> block;
-  std::array<uint32_t, kLanes> row;
   const RowReader reader(data, state.numerics);
   RowWriter writer(dst, "dst", state);
+  if (data.dtype == dst.dtype && reader.contiguous() &&
+      RowLayout(dst).contiguous(SizeOf(dst.dtype)) && !MayOverlap(dst, data)) {
+    TransposeBytes(static_cast<unsigned>(SizeOf(dst.dtype)),
+                   {data.base, data.partition_stride},
+                   static_cast<size_t>(rows), static_cast<size_t>(columns),
+                   {dst.base, dst.partition_stride});
+    return absl::OkStatus();
+  }
+  std::array<uint32_t, kLanes * kLanes> block;
+  std::array<uint32_t, kLanes> row;
   for (int64_t p = 0; p < rows; ++p) {
     reader.ReadBits(p, block.data() + p * columns);
   }

@@ -80,9 +80,19 @@ template <class Op>
 HWY_NOINLINE void MapFloatVectors(const Op& op, const float* x, size_t n,
                                   float* y) {
   const FloatTag d;
-  for (size_t i = 0; i < n; i += hn::Lanes(d)) {
-    hn::StoreU(op(hn::LoadU(d, x + i)), d, y + i);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const FloatVec a = op(hn::LoadU(d, x + i));
+    const FloatVec b = op(hn::LoadU(d, x + i + lanes));
+    const FloatVec c = op(hn::LoadU(d, x + i + 2 * lanes));
+    const FloatVec e = op(hn::LoadU(d, x + i + 3 * lanes));
+    hn::StoreU(a, d, y + i);
+    hn::StoreU(b, d, y + i + lanes);
+    hn::StoreU(c, d, y + i + 2 * lanes);
+    hn::StoreU(e, d, y + i + 3 * lanes);
   }
+  for (; i < n; i += lanes) hn::StoreU(op(hn::LoadU(d, x + i)), d, y + i);
 }
 
 template <class Op>

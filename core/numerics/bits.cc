@@ -2,31 +2,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "core/numerics/alu.h"
 
 namespace trnemu {
 namespace {
 
+// Step: a number of bytes, a constant where elements are neighbours, so that
+// the loop vectorizes.
 template <typename T>
-void LoadStrided(const std::byte* src, ptrdiff_t stride_bytes, size_t n,
-                 uint32_t* out) {
+using Dense = std::integral_constant<ptrdiff_t, sizeof(T)>;
+
+template <typename T, typename Step>
+void LoadLoop(const std::byte* src, Step step, size_t n, uint32_t* out) {
   for (size_t i = 0; i < n; ++i) {
     T element;
-    std::memcpy(&element, src + static_cast<ptrdiff_t>(i) * stride_bytes,
-                sizeof(T));
+    std::memcpy(&element, src + static_cast<ptrdiff_t>(i) * step, sizeof(T));
     out[i] = element;
   }
 }
 
-template <typename T>
-void StoreStrided(const uint32_t* in, size_t n, std::byte* dst,
-                  ptrdiff_t stride_bytes) {
+template <typename T, typename Step>
+void StoreLoop(const uint32_t* in, size_t n, std::byte* dst, Step step) {
   for (size_t i = 0; i < n; ++i) {
     const T element = static_cast<T>(in[i]);
-    std::memcpy(dst + static_cast<ptrdiff_t>(i) * stride_bytes, &element,
-                sizeof(T));
+    std::memcpy(dst + static_cast<ptrdiff_t>(i) * step, &element, sizeof(T));
   }
+}
+
+template <typename T>
+void Load(const std::byte* src, ptrdiff_t step, size_t n, uint32_t* out) {
+  if (step == Dense<T>()) return LoadLoop<T>(src, Dense<T>(), n, out);
+  LoadLoop<T>(src, step, n, out);
+}
+
+template <typename T>
+void Store(const uint32_t* in, size_t n, std::byte* dst, ptrdiff_t step) {
+  if (step == Dense<T>()) return StoreLoop<T>(in, n, dst, Dense<T>());
+  StoreLoop<T>(in, n, dst, step);
 }
 
 }  // namespace
@@ -35,11 +49,11 @@ void LoadBits(Dtype dtype, const std::byte* src, ptrdiff_t stride_bytes,
               size_t n, uint32_t* out) {
   switch (SizeOf(dtype)) {
     case 1:
-      return LoadStrided<uint8_t>(src, stride_bytes, n, out);
+      return Load<uint8_t>(src, stride_bytes, n, out);
     case 2:
-      return LoadStrided<uint16_t>(src, stride_bytes, n, out);
+      return Load<uint16_t>(src, stride_bytes, n, out);
     default:
-      return LoadStrided<uint32_t>(src, stride_bytes, n, out);
+      return Load<uint32_t>(src, stride_bytes, n, out);
   }
 }
 
@@ -47,11 +61,11 @@ void StoreBits(Dtype dtype, const uint32_t* in, size_t n, std::byte* dst,
                ptrdiff_t stride_bytes) {
   switch (SizeOf(dtype)) {
     case 1:
-      return StoreStrided<uint8_t>(in, n, dst, stride_bytes);
+      return Store<uint8_t>(in, n, dst, stride_bytes);
     case 2:
-      return StoreStrided<uint16_t>(in, n, dst, stride_bytes);
+      return Store<uint16_t>(in, n, dst, stride_bytes);
     default:
-      return StoreStrided<uint32_t>(in, n, dst, stride_bytes);
+      return Store<uint32_t>(in, n, dst, stride_bytes);
   }
 }
 

@@ -3,6 +3,7 @@
 // A chain of fp32 additions is bound by their latency, so blocks of columns
 // are transposed and a vector lane, rather than a vector, follows each row.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -106,9 +107,35 @@ struct VisitReduce {
   }
 };
 
+// What MaximumOp and MinimumOp give where the first operand is no NaN: then
+// one comparison leaves NaNs out and takes the second operand of a tie.
+struct MaximumOfNumbersOp {
+  static constexpr bool kCanNan = false;
+  template <class DF, class V>
+  HWY_INLINE V operator()(DF, V acc, V x) const {
+    return hn::IfThenElse(hn::Ge(x, acc), x, acc);
+  }
+};
+
+struct MinimumOfNumbersOp {
+  static constexpr bool kCanNan = false;
+  template <class DF, class V>
+  HWY_INLINE V operator()(DF, V acc, V x) const {
+    return hn::IfThenElse(hn::Le(x, acc), x, acc);
+  }
+};
+
 void ReduceKernel(AluOp op, const float* const* rows, size_t num_rows, size_t n,
                   float* acc) {
   if (n == 0) return;
+  const bool numbers =
+      std::none_of(acc, acc + num_rows, [](float x) { return std::isnan(x); });
+  if (numbers && op == AluOp::kMaximum) {
+    return VisitReduce{rows, num_rows, n, acc}(MaximumOfNumbersOp());
+  }
+  if (numbers && op == AluOp::kMinimum) {
+    return VisitReduce{rows, num_rows, n, acc}(MinimumOfNumbersOp());
+  }
   VisitBinary(op, VisitReduce{rows, num_rows, n, acc});
 }
 
