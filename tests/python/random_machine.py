@@ -161,13 +161,15 @@ class RowsRef:
 
 @dataclass(eq=False)
 class Op:
-    """An operation on views. `bits`: NaN keeps its bits."""
+    """An operation on views. `bits`: NaN keeps its bits. expects: operands
+    whose values were loaded for it, and must still be these."""
 
     name: str
     operands: dict[str, Any]
     attributes: dict[str, Any]
     outputs: tuple[str, ...] = ("dst",)
     bits: bool = False
+    expects: dict[str, bytes] = field(default_factory=dict)
     dead: bool = False
 
     def refs(self, names: Any = None) -> list[Any]:
@@ -221,16 +223,22 @@ class Record:
 
 @dataclass
 class Cells:
-    """Bytes of a buffer: data, written, by a matmul, number of the Record."""
+    """Bytes of a buffer: data, written, by a matmul, number of the Record.
+
+    full: all are written; loose: some have a Record. Both only save time.
+    """
 
     data: Array
     written: Array
     marks: Array
     record: Array
+    full: bool = False
+    loose: bool = False
 
     def copy(self) -> Cells:
         return Cells(*(a.copy() for a in (
-            self.data, self.written, self.marks, self.record)))
+            self.data, self.written, self.marks, self.record,
+        )), self.full, self.loose)
 
 
 class Machine:
@@ -244,8 +252,8 @@ class Machine:
         self.cells: dict[Buffer, Cells] = {}
         self.registers: dict[Register, int] = {}
         self.records: list[Record] = []
-        self.executed = 0
-        self.budget = 10**9
+        self.executed = 0  # operations
+        self.steps, self.budget = 0, 100_000
 
     def add(self, buffer: Buffer) -> None:
         size = buffer.nbytes
@@ -254,23 +262,24 @@ class Machine:
             data[:] = np.frombuffer(buffer.init.tobytes(), np.uint8)
         flags = np.full(size, buffer.init is not None)
         self.cells[buffer] = Cells(
-            data, flags, np.zeros(size, bool), np.zeros(size, np.int32))
+            data, flags, np.zeros(size, bool), np.zeros(size, np.int32),
+            buffer.init is not None)
 
     def save(self) -> Any:
         cells = {b: c.copy() if b.kind != "input" else c
                  for b, c in self.cells.items()}
         return (copy.deepcopy(self.state), dict(self.owner),
                 set(self.seeded), cells, dict(self.registers),
-                len(self.records), self.executed)
+                len(self.records), self.executed, self.steps)
 
     def restore(self, saved: Any) -> None:
-        state, owner, seeded, cells, registers, count, executed = saved
+        state, owner, seeded, cells, registers, count, *done = saved
         self.state, self.owner = copy.deepcopy(state), dict(owner)
         self.seeded, self.registers = set(seeded), dict(registers)
         self.cells = {b: c.copy() if b.kind != "input" else c
                       for b, c in cells.items()}
         del self.records[count:]
-        self.executed = executed
+        self.executed, self.steps = done
 
     # Values.
 
@@ -289,24 +298,30 @@ class Machine:
         arithmetic reader may see any NaN of its dtype."""
         where, cells = ref.where(self), self.cells[ref.buffer]
         kind = carrier(ref.dtype)
-        inside = np.maximum(where, 0)
-        flat = inside.reshape(-1)
+        flat = where.reshape(-1)
+        if isinstance(ref, RowsRef):
+            flat = np.maximum(flat, 0)
         if must:
-            if not cells.written.reshape(-1, kind.itemsize)[flat].all():
-                raise Invalid("unwritten memory")
-            self._exact(ref, cells.record.reshape(-1, kind.itemsize)[flat],
-                        bits)
-            if ref.dtype == "bool" and cells.data[flat].max(initial=0) > 1:
-                raise Invalid("a bool that is neither 0 nor 1")
+            self._defined(ref, cells, flat, bits)
         marks = None
         if ref.buffer.space == "psum":
             by = cells.marks.reshape(-1, kind.itemsize)[flat]
             if (by.any(1) != by.all(1)).any():
                 raise Invalid("an element that a matmul wrote in part")
             marks = by[:, 0].reshape(where.shape)
-        # bool and ml_dtypes views of the bytes
         values = cells.data.view(kind)[flat].reshape(where.shape)
         return T(values, ref.dtype, ref.buffer.space, ref.start, marks, where)
+
+    def _defined(self, ref: Any, cells: Cells, flat: Array, bits: bool) -> None:
+        size = carrier(ref.dtype).itemsize
+        if not cells.full:
+            cells.full = bool(cells.written.all())
+        if not cells.full and not cells.written.reshape(-1, size)[flat].all():
+            raise Invalid("unwritten memory")
+        if cells.loose:
+            self._exact(ref, cells.record.reshape(-1, size)[flat], bits)
+        if ref.dtype == "bool" and cells.data[flat].max(initial=0) > 1:
+            raise Invalid("a bool that is neither 0 nor 1")
 
     def _exact(self, ref: Any, records: Array, bits: bool) -> None:
         if not records.any():
@@ -333,23 +348,25 @@ class Machine:
         low, high = low.reshape(-1)[inside], high.reshape(-1)[inside]
         cells.data.view(kind)[at] = low
         size = kind.itemsize
-        cells.written.reshape(-1, size)[at] = True
-        if matmul is False or matmul is True:
+        if not cells.full:
+            cells.written.reshape(-1, size)[at] = True
+        if ref.buffer.space == "psum":
+            if not isinstance(matmul, bool):
+                matmul = matmul.reshape(-1)[inside, None]
             cells.marks.reshape(-1, size)[at] = matmul
-        else:
-            cells.marks.reshape(-1, size)[at] = matmul.reshape(-1)[inside, None]
         loose = _loose(low, high, bits)
         if free is not None:
-            loose |= free.reshape(-1)[inside]
-        number = 0
-        if loose.any():
-            open_ = np.zeros(len(at), bool) if free is None else (
-                free.reshape(-1)[inside])
-            self.records.append(Record(
-                ref.buffer, ref.dtype, at[loose], low[loose], high[loose],
-                open_[loose]))
-            number = len(self.records)
-        cells.record.reshape(-1, size)[at] = np.where(loose, number, 0)[:, None]
+            free = free.reshape(-1)[inside]
+            loose = loose | free
+        if not loose.any() and not cells.loose:
+            return
+        cells.loose = True
+        free = np.zeros(len(at), bool) if free is None else free
+        self.records.append(Record(
+            ref.buffer, ref.dtype, at[loose], low[loose], high[loose],
+            free[loose]))
+        number = np.where(loose, len(self.records), 0)[:, None]
+        cells.record.reshape(-1, size)[at] = number
 
     # Steps.
 
@@ -364,10 +381,11 @@ class Machine:
                 raise
 
     def step(self, step: Any) -> None:
+        self.steps += 1
+        if self.steps > self.budget:
+            raise Invalid("too long")
         if isinstance(step, Op):
             self.executed += 1
-            if self.executed > self.budget:
-                raise Invalid("too long")
             self.operation(step)
         elif isinstance(step, Reg):
             self.register(step)
@@ -375,6 +393,7 @@ class Machine:
             cells = self.cells[step.buffer]
             cells.written[:] = cells.marks[:] = False
             cells.record[:] = 0
+            cells.full = cells.loose = False
         else:
             self.loop(step)
 
@@ -415,8 +434,11 @@ class Machine:
             nonlocal nans
             must = name not in op.outputs or name in keeps
             t = self.read(ref, must, loose and not op.bits)
-            nans |= must and bool(
+            nans |= must and self.cells[ref.buffer].loose and bool(
                 self._records(ref, t).any())
+            expected = op.expects.get(name)
+            if expected is not None and t.values.tobytes() != expected:
+                raise Invalid("not what was loaded for it")
             return t
 
         for name, one in op.operands.items():

@@ -121,11 +121,11 @@ class Maker:
 
     def start(self) -> None:
         """The pool, full; an HBM heap, a table of rows, indices, registers."""
-        wide = int(self.rng.choice((64, 128, 256)))
+        wide = int(self.rng.choice((32, 64, 128)))
         for space, count in (("sbuf", 2 + self.below(2)), ("psum", 1)):
             for _ in range(count):
                 size = wide if space == "sbuf" else int(
-                    self.rng.choice((128, 512)))
+                    self.rng.choice((64, 128, 512)))
                 one = self.buffer(space, (128, size))
                 self.add(Fresh(one))
                 whole = Ref(one, "uint32")
@@ -257,6 +257,8 @@ class Maker:
                 for name, specs in self.named(case):
                     reads = name not in case.outputs
                     for spec in specs:
+                        if name in loaded:
+                            op.expects[name] = spec.get().values.tobytes()
                         if reads and (fresh or name in loaded):
                             self.fill(spec.tile, tiles)
                         elif attempt and name in kept(op):
@@ -423,7 +425,7 @@ class Maker:
         """Runs all iterations; removes steps that one of them refuses."""
         while True:
             self.machine.restore(saved)
-            self.machine.budget = self.machine.executed + 6000
+            self.machine.budget = self.machine.steps + 6000
             try:
                 self.machine.run(steps)
                 break
@@ -433,7 +435,7 @@ class Maker:
                     return
                 error.step.dead = True
             finally:
-                self.machine.budget = 10**9
+                self.machine.budget = 100_000
         self.steps += steps
 
     def block(self, size: int) -> None:
