@@ -252,8 +252,10 @@ void Runner::Prepare(Sequencer& s) {
           program_.cores[s.core].IndirectionOf(operands[o].access);
       s.dynamic = s.dynamic || slot.indirection != nullptr;
       placement_.Resolve(s.core, operands[o].access, slot.tile);
-    } else if (slot.kind == Operand::Kind::kImmediate) {
-      slot.immediate = static_cast<float>(operands[o].immediate);
+    } else {
+      const bool number = slot.kind == Operand::Kind::kImmediate;
+      slot.immediate =
+          number ? static_cast<float>(operands[o].immediate) : 0.0f;
     }
   }
   s.prepared = true;

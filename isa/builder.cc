@@ -290,6 +290,7 @@ absl::StatusOr<uint32_t> ProgramBuilder::BeginLoop(const Value& lo,
         Add("register_move", {{"dst", copy}, {"src", hi}}, {{}, {}, source});
     if (!ok.ok()) return ok;
     loop.hi = rows::OperandOf(copy);
+    loop.owns_hi = true;
   }
   loop.step = static_cast<int32_t>(step);
   loop.source = source;
@@ -484,6 +485,11 @@ absl::StatusOr<Value> ProgramBuilder::IdentityFor(const Value& data,
     if (!open_loops_[core_].empty()) {
       std::rotate(list.begin(), list.begin() + static_cast<ptrdiff_t>(before),
                   list.end());
+      for (auto& [cores, barrier] : barriers_) {
+        const auto last = barrier.last.find(core_);
+        if (last == barrier.last.end()) continue;
+        last->second.instruction += list.size() - before;
+      }
     }
     it = identities_
              .emplace(std::pair(core_, dtype), std::pair(*tile, semaphore))
@@ -582,6 +588,7 @@ absl::StatusOr<std::shared_ptr<const Program>> ProgramBuilder::Build() {
   draft.program.data = data_.empty() ? nullptr : OwnData(data_);
   absl::Status ok = Allocate(draft, *hardware_);
   if (!ok.ok()) return ok;
+  ReuseRegisters(draft);
   ok = Replicate(draft);
   if (!ok.ok()) return ok;
   if (sync_ == Sync::kAuto) {

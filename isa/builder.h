@@ -141,6 +141,7 @@ class ProgramBuilder {
     struct Last {
       Engine engine = Engine::kUnknown;
       size_t instruction = 0;  // in the draft, the one that leaves
+      bool in_loop = false;
     };
     std::map<int, uint32_t> arrivals;
     std::map<std::pair<int, Engine>, uint32_t> turns;

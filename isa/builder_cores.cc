@@ -77,7 +77,23 @@ absl::StatusOr<ProgramBuilder::Meeting> ProgramBuilder::MeetingOf(
   meeting.leaving.push_back({barrier.arrivals[core_], others, true});
   auto& instructions = draft_.instructions[core_];
   Barrier::Last& last = barrier.last[core_];
+  const bool in_loop = !open_loops_[core_].empty();
   if (last.engine != Engine::kUnknown && last.engine != call.engine) {
+    if (in_loop || last.in_loop) {
+      Diagnostic d;
+      d.category = Category::kUnsupported;
+      d.id = "unsupported.barrier_engines";
+      d.operation = "core_barrier";
+      d.operand = "engine";
+      d.message = absl::StrCat(
+          "core_barrier: the one before of these cores is on the ",
+          std::string(Name(last.engine)), " engine, this one on the ",
+          std::string(Name(call.engine)),
+          " engine; with loops, all must be on one");
+      d.remedy =
+          absl::StrCat("use engine=\"", std::string(Name(last.engine)), "\"");
+      return ToStatus(std::move(d));
+    }
     const auto [turn, added] = barrier.turns.try_emplace({core_, call.engine});
     if (added) {
       turn->second = AddSemaphore(absl::StrCat(NameOf(cores, core_), ".",
@@ -87,7 +103,7 @@ absl::StatusOr<ProgramBuilder::Meeting> ProgramBuilder::MeetingOf(
               {turn->second});
     meeting.arriving.push_back({turn->second, 1, true});
   }
-  last = {call.engine, instructions.size() + 1};
+  last = {call.engine, instructions.size() + 1, in_loop};
   return meeting;
 }
 

@@ -24,6 +24,11 @@ constexpr CatalogEntry kEntries[] = {
      "An engine's stream uses more registers than its sequencer has.",
      "65 registers that one engine needs",
      "Use registers again, or fewer loops."},
+    {"unsupported.barrier_engines", kUnsupported,
+     "Barriers of the same cores are on different engines, and one of them is "
+     "in a loop.",
+     "core_barrier(engine=\"vector\") in a loop, after one on gpsimd",
+     "Use the same engine for all of them."},
     {"unsupported.register_signal", kUnsupported,
      "An instruction on registers, which runs on each engine that needs the "
      "register, would signal or consume a semaphore several times.",

@@ -24,6 +24,7 @@ struct Loop {
   uint32_t induction = 0;  // register
   Operand lo, hi;          // immediates or registers
   int32_t step = 1;
+  bool owns_hi = false;    // hi is a register that only the loop uses
   uint32_t condition = 0;  // register
   uint32_t source = kNoSource;
 };
@@ -49,6 +50,9 @@ struct Draft {
 // first use. `capacity` if they do not fit, with a table of the tiles live at
 // that point: name, bytes per partition, total, limit, source.
 absl::Status Allocate(Draft& draft, const Hardware& hardware);
+
+// Lets counters of loops share registers. Before Replicate.
+void ReuseRegisters(Draft& draft);
 
 // Gives the instructions on registers, and the control of loops, to the streams
 // of all engines that need them: those with an instruction inside the loop or

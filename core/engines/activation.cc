@@ -21,11 +21,11 @@
 namespace trnemu {
 namespace {
 
-// out = x * scale + bias; returns x if that is the same.
-const float* ScaleAndBias(const float* x, float scale, bool has_bias,
-                          float bias, size_t n, ScaleBias rounding,
-                          float* out) {
-  if (rounding == ScaleBias::kFused && has_bias) {
+// out = x * scale + bias. A bias that is not given is 0 and added like another
+// (spec/isa.json, activation: "None acts as 0"): it makes -0 a 0.
+const float* ScaleAndBias(const float* x, float scale, float bias, size_t n,
+                          ScaleBias rounding, float* out) {
+  if (rounding == ScaleBias::kFused) {
     for (size_t i = 0; i < n; ++i) out[i] = std::fma(x[i], scale, bias);
     return out;
   }
@@ -33,7 +33,6 @@ const float* ScaleAndBias(const float* x, float scale, bool has_bias,
     AluRowScalar(AluOp::kMultiply, x, scale, false, n, out);
     x = out;
   }
-  if (!has_bias) return x;
   AluRowScalar(AluOp::kAdd, x, bias, false, n, out);
   return out;
 }
@@ -46,7 +45,6 @@ class Activation {
         data_(args.slots[S::kData].tile),
         function_(args.attributes[S::kOp].as<ActFunction>()),
         checks_(HasLimitedRange(function_) || function_ == ActFunction::kPrelu),
-        has_bias_(args.slots[S::kBias].kind != Operand::Kind::kAbsent),
         bias_(args.slots[S::kBias], args.operands[S::kBias], state.numerics),
         scale_(args.slots[S::kScale], args.operands[S::kScale], state.numerics),
         reader_(data_, state.numerics),
@@ -63,8 +61,8 @@ class Activation {
     const float bias = bias_.At(partition);
     const float* const data = reader_.Read(partition, buffer);
     float* const y = writer_.Place(partition, buffer);
-    const float* const x = ScaleAndBias(data, scale, has_bias_, bias, n,
-                                        state_.numerics.scale_bias, y);
+    const float* const x =
+        ScaleAndBias(data, scale, bias, n, state_.numerics.scale_bias, y);
     if (checks_ && !reported_) {
       reported_ =
           function_ == ActFunction::kPrelu
@@ -107,7 +105,6 @@ class Activation {
   const ActFunction function_;
   const bool checks_;
   bool reported_ = false;
-  const bool has_bias_;
   const ColumnReader bias_;
   const ColumnReader scale_;
   const RowReader reader_;

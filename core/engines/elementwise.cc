@@ -158,6 +158,7 @@ void BitvecTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
                       SizeOf(dst) == SizeOf(data.dtype);
   const unsigned bytes = arrays ? static_cast<unsigned>(SizeOf(data.dtype)) : 4;
   uint32_t* const words = BitsBuffer(state, 0, data.free_size);
+  const uint32_t mask = 0xffffffff >> (32 - 8 * SizeOf(data.dtype));
   for (uint32_t p = 0; p < data.partitions; ++p) {
     // Both before the first write: a column may be dst.
     const uint32_t operand0 = step0.operand.BitsAt(p);
@@ -170,6 +171,10 @@ void BitvecTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
     }
     ApplyBits(step0, operand0, bytes, in, n, out);
     if (step1.op != AluOp::kNone) {
+      // The value in between has the width of an element.
+      if (!arrays && mask != 0xffffffff) {
+        for (size_t i = 0; i < n; ++i) words[i] &= mask;
+      }
       ApplyBits(step1, operand1, bytes, out, n, out);
     }
     if (!arrays) writer.WriteBits(p, words);

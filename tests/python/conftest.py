@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(
 ) -> None:
     if config.getoption("--long"):
         return
-    skip = pytest.mark.skip(reason="needs --long")
-    for item in items:
-        if "long" in item.keywords:
-            item.add_marker(skip)
+    long = [item for item in items if "long" in item.keywords]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if "long" not in item.keywords]

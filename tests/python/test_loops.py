@@ -398,6 +398,38 @@ def test_more_than_64_registers_of_one_engine_are_refused():
         assert e.value.category == "limit" and e.value.id == "register.count"
 
 
+def test_counters_of_loops_that_are_not_open_together_share_registers():
+    b = trnemu.ProgramBuilder()
+    y = b.output("y", (1, 100), "int32")
+    t = b.sbuf((1, 100), "int32")
+    total, hi = b.register_alloc(0), b.register_alloc(3)
+    for n in range(100):
+        with b.fori_loop(n, 2 * n) as i, b.fori_loop(0, hi) as j:
+            b.register_alu(total, "add", total, i)
+            b.register_alu(total, "subtract", total, j)
+        b.register_store(t[:, n : n + 1], total)
+    b.dma_copy(dst=y, src=t)
+    want, total = [], 0
+    for n in range(100):
+        total += sum(3 * i - 3 for i in range(n, 2 * n))
+        want.append(total)
+    assert trnemu.run(b.build(), {}).outputs["y"].tolist() == [want]
+
+
+def test_a_counter_keeps_its_last_value_after_the_loop():
+    b = trnemu.ProgramBuilder()
+    y = b.output("y", (1, 2), "int32")
+    t = b.sbuf((1, 2), "int32")
+    with b.fori_loop(0, 5, 2) as i:
+        pass
+    with b.fori_loop(7, 9) as j:
+        pass
+    b.register_store(t[:, 0:1], i)
+    b.register_store(t[:, 1:2], j)
+    b.dma_copy(dst=y, src=t)
+    assert trnemu.run(b.build(), {}).outputs["y"].tolist() == [[6, 9]]
+
+
 def test_values_off_refuses_a_program_whose_control_depends_on_data():
     b = trnemu.ProgramBuilder()
     n = b.input("n", (1, 1), "int32")
@@ -430,3 +462,119 @@ def test_loops_take_time_for_every_iteration():
     times = [trnemu.run(pipeline(n), x).time_ns for n in (1, 2, 10, 11)]
     assert times[0] < times[1] < times[2] < times[3]
     assert times[3] - times[2] == pytest.approx(times[1] - times[0], rel=0.5)
+
+
+def test_a_loop_moves_the_rows_that_its_counter_addresses():
+    x = np.arange(48, dtype=np.int32).reshape(6, 8)
+    b = trnemu.ProgramBuilder()
+    rows, out = b.input("x", (6, 8), "int32"), b.output("y", (6, 8), "int32")
+    t = b.sbuf((1, 8), "int32")
+    last = b.register_alloc()
+    with b.fori_loop(0, 6) as i:
+        b.register_alu(last, "subtract", 5, i)
+        b.dma_copy(dst=t, src=rows.select(0, i))
+        b.dma_copy(
+            dst=out.ap([[8, 1], [1, 8]], scalar_offset=last, indirect_dim=0),
+            src=t,
+        )
+    got = same_in_all_orders(b.build(), {"x": x})
+    np.testing.assert_array_equal(got, x[::-1])
+
+
+def test_a_dynamic_window_of_a_tensor_is_checked_by_its_dimension():
+    """behaviours.md row 26: A = arange(16) 4 x 4, [[4, 2], [1, 2]] along
+    dimension 1; at 3 the window would leave the row."""
+    a = np.arange(16, dtype=np.int32).reshape(4, 4)
+
+    def window(offset):
+        b = trnemu.ProgramBuilder()
+        x, y = b.input("x", (4, 4), "int32"), b.output("y", (2, 2), "int32")
+        r = b.register_alloc(offset)
+        b.dma_copy(dst=y, src=x.ap([[4, 2], [1, 2]], scalar_offset=r,
+                                   indirect_dim=1))
+        return trnemu.run(b.build(), {"x": a}).outputs["y"].tolist()
+
+    assert window(0) == [[0, 1], [4, 5]]
+    assert window(2) == [[2, 3], [6, 7]]
+    for offset in (3, -1, 2**31 - 1):
+        with pytest.raises(trnemu.Fault) as e:
+            window(offset)
+        assert e.value.category == "out_of_bounds"
+        assert str(offset) in e.value.message
+
+
+def test_an_engine_reads_the_column_that_a_register_addresses():
+    x = np.arange(32, dtype=F32).reshape(4, 8)
+    k = Kit()
+    t, total = k.load(x), k.filled((4, 1), 0)
+    with k.b.fori_loop(1, 8, 2) as i:
+        column = t.ap([[8, 4], [1, 1]], scalar_offset=i, indirect_dim=1)
+        k.b.tensor_tensor(dst=total, data1=total, data2=column, op="add",
+                          engine="vector")
+    out = same_in_all_orders(k.build(total), k.inputs, "out0")
+    np.testing.assert_array_equal(out, x[:, 1::2].sum(1, keepdims=True))
+
+
+def test_an_offset_that_was_never_set_is_reported():
+    b = trnemu.ProgramBuilder()
+    x, y = b.input("x", (4, 4), "int32"), b.output("y", (1, 4), "int32")
+    b.dma_copy(dst=y, src=x.ap([[4, 1], [1, 4]],
+                               scalar_offset=b.register_alloc(),
+                               indirect_dim=0))
+    with pytest.raises(trnemu.Fault) as e:
+        trnemu.run(b.build(), {"x": np.zeros((4, 4), np.int32)})
+    assert e.value.id == "register.unset"
+
+
+def test_indices_that_a_loop_computes_gather_what_they_name():
+    """The index tile is written by gpsimd in every iteration and read by the
+    DMA that gathers."""
+    table = np.arange(40, dtype=F32).reshape(10, 4)
+    k = Kit()
+    x = k.input(table)
+    index, rows = k.empty((4, 1), "int32"), k.empty((4, 4))
+    one, total = k.filled((4, 1), 2, "int32"), k.filled((4, 4), 0)
+    k.b.iota(dst=index, pattern=[[0, 1]], offset=0, channel_multiplier=1)
+    with k.b.fori_loop(0, 3):
+        k.b.dma_copy(dst=rows, src=x.ap([[4, 4], [1, 4]], vector_offset=index,
+                                        indirect_dim=0))
+        k.b.tensor_tensor(dst=total, data1=total, data2=rows, op="add")
+        k.b.tensor_tensor(dst=index, data1=index, data2=one, op="add",
+                          engine="gpsimd")
+    out = same_in_all_orders(k.build(total), k.inputs, "out0")
+    want = sum(table[2 * n : 2 * n + 4] for n in range(3))
+    np.testing.assert_array_equal(out, want)
+
+
+def test_two_cores_loop_on_their_own_and_meet_at_barriers():
+    b = trnemu.ProgramBuilder(cores=2)
+    shared = b.scratch("shared", (2, 4), "float32")
+    y = b.output("y", (2, 4), "float32")
+    for c in range(2):
+        with b.core(c):
+            t, u = b.sbuf((1, 4), "float32"), b.sbuf((1, 4), "float32")
+            b.memset(dst=t, value=c + 1)
+            b.memset(dst=u, value=0)
+            with b.fori_loop(0, 3):
+                b.dma_copy(dst=shared[c : c + 1], src=t)
+                b.core_barrier(data=shared, cores=(0, 1))
+                b.dma_copy(dst=u, src=shared[1 - c : 2 - c])
+                b.core_barrier(data=shared, cores=(0, 1))
+                b.tensor_tensor(dst=t, data1=t, data2=u, op="add")
+            b.dma_copy(dst=y[c : c + 1], src=t)
+    a, z = 1.0, 2.0
+    for _ in range(3):
+        a, z = a + z, z + a
+    out = same_in_all_orders(b.build(), {})
+    np.testing.assert_array_equal(out, [[a] * 4, [z] * 4])
+
+
+def test_barriers_on_different_engines_are_refused_with_loops():
+    b = trnemu.ProgramBuilder(cores=2)
+    shared = b.scratch("shared", (2, 4), "float32")
+    b.core_barrier(data=shared, cores=(0, 1), engine="gpsimd")
+    with b.fori_loop(0, 3):
+        b.core_barrier(data=shared, cores=(0, 1), engine="gpsimd")
+        with pytest.raises(trnemu.Fault) as e:
+            b.core_barrier(data=shared, cores=(0, 1), engine="vector")
+    assert e.value.category == "unsupported"

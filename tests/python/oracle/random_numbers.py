@@ -1,8 +1,8 @@
 """Generators of random bits, and what draws from them.
 
 state.rng["vector"] is (128,) xorshift32 words before gen4 and (128, 4, 6)
-XORWOW words on gen4; state.rng["gpsimd"] is (128, 1, 6). A lane is the
-absolute partition. Sources: numerics.md 11 and 15 (12, 13, 21); the rest is
+XORWOW words on gen4; state.rng["gpsimd"] is (128, 1, 6). Lane 0 is the tile's
+first partition, as for accumulators (docs/numerics.md). Sources: numerics.md 11 and 15 (12, 13, 21); the rest is
 decided in DECISIONS_2.md.
 """
 
@@ -60,8 +60,8 @@ def xorwow(s: Array) -> tuple[Array, Array]:
 
 
 def lanes_of(tile: T) -> slice:
-    """Absolute partitions."""
-    return slice(tile.start, tile.start + len(tile.values))
+    """The tile's, counted from its first partition."""
+    return slice(0, len(tile.values))
 
 
 def draw(gen: int, state: State, engine: str, tile: T) -> Array:
@@ -120,18 +120,18 @@ def dropout(
 def set_rng_seed(
     gen: int, state: State, *, src_seeds: T, **_: Any
 ) -> dict[str, Array]:
-    """The raw 32 bits of the seed, the same for every lane."""
+    """Of the raw 32 bits of the seed; lane p adds p * GOLDEN (assumed: the
+    documents have one seed for all lanes)."""
     seed = int(np.ascontiguousarray(src_seeds.flat).view(np.uint32)[0, 0])
     s = generator(gen, state, "vector")
+    lane = np.arange(LANES, dtype=np.uint64)
+    seeds = words(np.uint64(seed) + GOLDEN * lane)
     if gen < 4:
-        s[:] = seed or GOLDEN
+        s[:] = np.where(seeds == 0, np.uint32(GOLDEN), seeds)
         return {}
     k = np.arange(24, dtype=np.uint64)
-    base = np.uint64(seed * GOLDEN & WORD)
-    stream = words(base + k * np.uint64(MIX)).reshape(4, 6)
-    dead = ~stream[:, :5].any(axis=1)
-    stream[dead, 0] = 1
-    s[:] = stream
+    base = seeds.astype(np.uint64) * np.uint64(GOLDEN) & np.uint64(WORD)
+    s[:] = words(base[:, None] + k * np.uint64(MIX)).reshape(LANES, 4, 6)
     return {}
 
 

@@ -376,9 +376,8 @@ def exponential(
 ) -> Result:
     x = wide(src) - column(max_value)
     low, high = exp(x)
-    accumulate(
-        state.vector, reduce_cmd, "add", low, high, reduce_init, once=True
-    )
+    # __init__.py:2385: "accumulator += dst[i]", one element after the other.
+    accumulate(state.vector, reduce_cmd, "add", low, high, reduce_init)
     if reduce_cmd == "idle":
         forget(state.vector)
     out: Result = {"dst": between(dst, low, high)}
