@@ -26,7 +26,8 @@ ACCUMULATORS = {
     "select_reduce": "vector", "activation": "scalar",
     "activation_reduce": "scalar", "activate2": "scalar",
 }
-FIRST = ("reset", "reset_reduce", "load_reduce")
+RANDOM = ("rng", "rand2", "dropout", "rand_get_state", "rand_set_state",
+          "set_rng_seed")
 
 
 def kept(op: Any) -> tuple[str, ...]:
@@ -158,6 +159,32 @@ LOADED = {
 }
 
 
+def lanes(op: Any, t: Any) -> tuple[str, slice]:
+    """Engine and partitions whose generators the operation uses."""
+    one = t.get("dst", t.get("src_seeds"))
+    default = "gpsimd" if "state" in op.name else "vector"
+    engine = op.attributes.get("engine", default)
+    return engine, slice(one.start, one.start + len(one.values))
+
+
+def _seeded(op: Any, t: Any, machine: Any) -> str | None:
+    """What draws or reads a state comes after a seed of the same lanes."""
+    engine, own = lanes(op, t)
+    known = machine.seeded[engine]
+    if op.name in ("rng", "rand2", "dropout", "rand_get_state"):
+        return None if known[own].all() else "lanes without a seed"
+    return None
+
+
+def seeds(op: Any, t: Any, machine: Any) -> None:
+    """Notes what an operation has seeded."""
+    if op.name == "set_rng_seed":
+        machine.seeded["vector"][:] = True
+    elif op.name == "rand_set_state":
+        engine, own = lanes(op, t)
+        machine.seeded[engine][own] = True
+
+
 def limits(op: Any, t: Any, machine: Any) -> str | None:
     """Why the operation may not be given these values, or None."""
     check = LIMITS.get(op.name)
@@ -165,7 +192,7 @@ def limits(op: Any, t: Any, machine: Any) -> str | None:
         return f"{op.name}: values outside its limits"
     if op.name in ACCUMULATORS:
         return _continues(op, machine)
-    return None
+    return _seeded(op, t, machine) if op.name in RANDOM else None
 
 
 def _continues(op: Any, machine: Any) -> str | None:

@@ -18,8 +18,8 @@ import numpy as np
 
 from oracle import REGISTRY
 from oracle.cores import register_alu, register_load, register_store
-from oracle.types import GENERATION, Array, Between, State, T
-from random_limits import ACCUMULATORS, kept, limits
+from oracle.types import GENERATION, LANES, Array, Between, State, T
+from random_limits import ACCUMULATORS, kept, limits, seeds
 from reference import carrier
 
 
@@ -248,7 +248,7 @@ class Machine:
         self.gen = GENERATION[target]
         self.state = State()
         self.owner = {"vector": "", "scalar": ""}
-        self.seeded: set[str] = set()
+        self.seeded = {e: np.zeros(LANES, bool) for e in ("vector", "gpsimd")}
         self.cells: dict[Buffer, Cells] = {}
         self.registers: dict[Register, int] = {}
         self.records: list[Record] = []
@@ -269,13 +269,14 @@ class Machine:
         cells = {b: c.copy() if b.kind != "input" else c
                  for b, c in self.cells.items()}
         return (copy.deepcopy(self.state), dict(self.owner),
-                set(self.seeded), cells, dict(self.registers),
+                copy.deepcopy(self.seeded), cells, dict(self.registers),
                 len(self.records), self.executed, self.steps)
 
     def restore(self, saved: Any) -> None:
         state, owner, seeded, cells, registers, count, *done = saved
         self.state, self.owner = copy.deepcopy(state), dict(owner)
-        self.seeded, self.registers = set(seeded), dict(registers)
+        self.seeded = copy.deepcopy(seeded)
+        self.registers = dict(registers)
         self.cells = {b: c.copy() if b.kind != "input" else c
                       for b, c in cells.items()}
         del self.records[count:]
@@ -462,6 +463,7 @@ class Machine:
             raise Invalid(f"accumulators: {error}") from None
         if touches and op.attributes.get("reduce_cmd") not in (None, "idle"):
             self.owner[ACCUMULATORS[op.name]] = op.name
+        seeds(op, seen, self)
         self._results(op, seen, result, op.bits and not nans)
 
     def _records(self, ref: Any, t: T) -> Array:

@@ -41,25 +41,12 @@ GEN = {"trn1": 2, "trn2": 3, "trn3": 4}
 ALU = ("add", "subtract", "multiply", "and", "or", "xor", "shift_left",
        "shift_right", "min", "max", "equal", "not_equal", "greater_equal",
        "greater", "less_equal", "less")
-SKIPPED: tuple[str, ...] = (
-    "rng", "rand2", "dropout", "rand_get_state", "rand_set_state",
-    "set_rng_seed",
-)
 
 
-def wanted(case: Case) -> bool:
-    """Not the forms whose oracle and emulator are being reconciled."""
-    if any(isinstance(s, (Rows, Shifted, Keep))
-           for spec in case.specs() for s in spec.steps):
-        return False  # dynamic DMA has a generator of its own
-    a = case.attributes
-    if case.operation == "tensor_scalar" and a.get("op1") and (
-            a["op1"] == "invert" or "shift" in a["op1"] or "bit" in a["op1"]):
-        return False
-    if case.operation.startswith("activation"):
-        return "bias" in a or "bias" in case.operands
-    return case.operation != "exponential" or a.get(
-        "reduce_cmd", "idle") == "idle"
+def dynamic(case: Case) -> bool:
+    """DMA at dynamic addresses: Maker.rows makes that."""
+    return any(isinstance(step, (Rows, Shifted, Keep))
+               for spec in case.specs() for step in spec.steps)
 
 
 class Maker:
@@ -76,7 +63,7 @@ class Maker:
         self.counters: list[Register] = []
         self.depth = 0
         self.names = [n for n in sorted(GENERATORS)
-                      if FIRST.get(n, 2) <= self.gen and n not in SKIPPED]
+                      if FIRST.get(n, 2) <= self.gen]
         self.features: set[str] = set()
 
     def chance(self, p: float) -> bool:
@@ -239,7 +226,7 @@ class Maker:
         name = self.names[self.below(len(self.names))]
         with np.errstate(all="ignore"):
             case = GENERATORS[name](self.rng, self.gen)
-        if not all(wanted(c) for c in case.all()):
+        if any(dynamic(c) for c in case.all()):
             return
         steps = list(case.all())
         if len(steps) > 1 and self.chance(0.3):
@@ -250,6 +237,8 @@ class Maker:
 
     def case(self, case: Case) -> bool:
         loaded = LOADED.get(case.operation, ())
+        if case.attributes.get("is_transpose"):
+            loaded = ("moving",)  # an identity
         for attempt in range(3):
             try:
                 op, tiles = self.bind(case)
