@@ -10,7 +10,7 @@ import numpy as np
 import trnemu
 from oracle.types import Array
 from random_machine import (
-    Buffer, Fresh, Loop, Machine, Op, Record, Ref, Reg, Register,
+    Buffer, Fresh, Invalid, Loop, Machine, Op, Record, Ref, Reg, Register,
 )
 from reference import carrier
 
@@ -172,9 +172,12 @@ class Outcome:
     schedules: int = 0
 
 
-def check(plan: Plan, seeds: int = 2) -> Outcome:
-    """Runs the plan in every order and through the machine, and compares."""
-    machine = interpret(plan)
+def check(
+    plan: Plan, seeds: int = 2, machine: Machine | None = None
+) -> Outcome:
+    """Runs the plan in every order, and compares with the machine that has
+    executed it, or with a new one."""
+    machine = machine or interpret(plan)
     out = Outcome(executed=machine.executed)
     emitter = Emitter(plan)
     try:
@@ -228,12 +231,16 @@ def shrink(plan: Plan, seeds: int = 2) -> Plan:
                 for step in part:
                     step.dead = False
         size //= 2
+    plan.pool = [b for b in plan.pool if _made(b, plan.steps)]
     return plan
 
 
-def _still(plan: Plan, seeds: int, kind: str) -> bool:
-    from random_machine import Invalid
+def _made(buffer: Buffer, steps: list[Any]) -> bool:
+    return any(isinstance(s, Fresh) and s.buffer is buffer and not s.dead
+               for s in steps)
 
+
+def _still(plan: Plan, seeds: int, kind: str) -> bool:
     try:
         wrong = check(plan, seeds).wrong
     except (Invalid, KeyError, AssertionError):

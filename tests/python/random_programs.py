@@ -15,16 +15,17 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+import multiprocessing
 import time
 from typing import Any
 
 import numpy as np
 
-import reference as ref
 from oracle import GENERATORS
 from oracle.cases_dma import Keep, Rows, Shifted
 from oracle.types import Ap, Array, Case, OperandSpec, Tile
-from random_emit import Plan, check, listing, shrink
+from random_emit import Outcome, Plan, check, listing, shrink
 from random_limits import LOADED, kept
 from random_machine import (
     Buffer, Fresh, Invalid, Loop, Machine, Op, Ref, Reg, Register, RowsRef,
@@ -87,13 +88,15 @@ class Maker:
         return self.buffer("hbm", values.shape, dtype, values, kind)
 
     def words(self, shape: tuple[int, ...]) -> Array:
-        """Everyday numbers of some dtype, mixed with any bits."""
-        dtype = str(self.rng.choice(("float32", "bfloat16", "float16")))
-        size = carrier(dtype).itemsize
-        wide = (*shape[:-1], shape[-1] * 4 // size)
-        x = ref.cast(
-            (self.rng.standard_normal(wide) * 4).astype(np.float32), dtype)
-        return np.ascontiguousarray(x).view(np.uint32)
+        """Everyday numbers of some dtype, as words."""
+        x = self.rng.standard_normal((*shape[:-1], 2 * shape[-1]), np.float32)
+        way = self.below(3)
+        if way == 0:
+            return np.ascontiguousarray((x[..., ::2] * 4).view(np.uint32))
+        half = (x * 4).astype(np.float16).view(np.uint16)
+        if way == 1:  # the upper half of a float32: bfloat16
+            half = np.ascontiguousarray(x.view(np.uint16)[..., 1::2])
+        return half.view(np.uint32)
 
     def add(self, step: Any) -> None:
         """Executes a step and appends it."""
@@ -444,7 +447,7 @@ class Maker:
 
     def make(self) -> Plan:
         self.start()
-        size = 1 + int(self.rng.geometric(0.07))
+        size = 1 + int(self.rng.geometric(0.12))
         if self.chance(0.002):
             size = 500 + self.below(1000)
         self.block(min(size, 1500))
@@ -465,15 +468,105 @@ def count(steps: list[Any], into: Counter[str]) -> None:
             into[f"register_{step.kind}"] += 1
 
 
-def one(seed: Sequence[int]) -> tuple[Maker, Any]:
-    """Makes and checks a program; what varies with the order runs in 20."""
+SEEDS = 20  # orders of a program with loops, dynamic addresses or sums
+
+
+@dataclass
+class Summary:
+    """What became of one program."""
+
+    seed: tuple[int, int]
+    target: str
+    outcome: Outcome
+    counts: Counter[str]
+    features: set[str]
+    wrong: str = ""
+
+
+def one(seed: tuple[int, int]) -> Summary:
+    """Makes and checks a program. A difference is shown by what is left of
+    the program when steps that do not matter are removed."""
     maker = Maker(seed)
     plan = maker.make()
-    steps: Counter[str] = Counter()
-    count(plan.steps, steps)
-    many = maker.features or steps["nc_matmul"] or steps["nc_matmul_mx"]
-    return maker, check(plan, 20 if many else 2)
+    counts: Counter[str] = Counter()
+    count(plan.steps, counts)
+    features = set(maker.features)
+    if counts["nc_matmul"] or counts["nc_matmul_mx"]:
+        features.add("accumulate")
+    seeds = SEEDS if features else 2
+    outcome = check(plan, seeds, maker.machine)
+    found = Summary(seed, plan.target, outcome, counts, features)
+    if outcome.wrong:
+        found.wrong = report(shrink(plan, seeds), outcome.wrong)
+    return found
 
 
 def report(plan: Plan, wrong: str) -> str:
     return f"seed {plan.seed} on {plan.target}: {wrong}\n" + listing(plan.steps)
+
+
+@dataclass
+class Totals:
+    """Over all programs."""
+
+    programs: int = 0
+    instructions: list[int] = field(default_factory=list)
+    executed: int = 0
+    schedules: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    targets: Counter[str] = field(default_factory=Counter)
+    features: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, one: Summary) -> None:
+        self.programs += 1
+        self.instructions.append(one.outcome.instructions)
+        self.executed += one.outcome.executed
+        self.schedules += one.outcome.schedules
+        self.counts += one.counts
+        self.targets[one.target] += 1
+        self.features.update(one.features)
+        if one.wrong:
+            self.wrong.append(one.wrong)
+
+    def __str__(self) -> str:
+        size = np.array(self.instructions)
+        steps = sorted(self.counts.items(), key=lambda c: (-c[1], c[0]))
+        return "\n".join((
+            f"programs {self.programs}: {dict(sorted(self.targets.items()))}, "
+            f"with {dict(sorted(self.features.items()))}",
+            f"instructions {size.sum()}: mean {size.mean():.1f}, median "
+            f"{int(np.median(size))}, largest {size.max()}, "
+            f"{int((size >= 1000).sum())} programs of 1000 or more; "
+            f"operations executed {self.executed}",
+            "steps " + ", ".join(f"{name} {n}" for name, n in steps),
+            f"runs of the emulator {self.schedules}",
+            f"differences {len(self.wrong)}",
+        ))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--programs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1)
+    args = parser.parse_args()
+    totals, start = Totals(), time.monotonic()
+    numbers = range(args.first, args.first + args.programs)
+    seeds = [(args.seed, n) for n in numbers]
+    with multiprocessing.Pool(args.jobs) as pool:
+        for found in pool.imap_unordered(one, seeds, 8):
+            totals.add(found)
+            if found.wrong:
+                print(found.wrong, flush=True)
+            if totals.programs % 500 == 0:
+                print(f"{totals.programs} programs, {len(totals.wrong)} "
+                      f"differences, {time.monotonic() - start:.0f} s",
+                      flush=True)
+    print(totals)
+    return 1 if totals.wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
