@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+import time
 from typing import Any
 
 import numpy as np
@@ -207,6 +208,8 @@ def check(
 
 # Smaller programs.
 
+SHRINKING = 60.0  # seconds at most
+
 
 def _all(steps: list[Any]) -> list[Any]:
     out = []
@@ -219,11 +222,13 @@ def _all(steps: list[Any]) -> list[Any]:
 
 def shrink(plan: Plan, seeds: int = 2) -> Plan:
     """Removes steps while something still differs in the same way."""
-    kind = check(plan, seeds).wrong[:7]
+    kind, end = check(plan, seeds).wrong[:7], time.monotonic() + SHRINKING
     size = max(1, len(_all(plan.steps)) // 2)
     while size:
         live = [s for s in _all(plan.steps) if not s.dead]
         for k in range(len(live), 0, -size):
+            if time.monotonic() > end:
+                return plan
             part = live[max(0, k - size) : k]
             for step in part:
                 step.dead = True

@@ -39,6 +39,7 @@ FIRST = {  # generation that has the operation: isa.json, constraints on gen
     "nonzero_with_count": 3,
 }
 GEN = {"trn1": 2, "trn2": 3, "trn3": 4}
+ROOM = {"sbuf": 40_000, "psum": 6_000}  # bytes a partition of tiles in use
 ALU = ("add", "subtract", "multiply", "and", "or", "xor", "shift_left",
        "shift_right", "min", "max", "equal", "not_equal", "greater_equal",
        "greater", "less_equal", "less")
@@ -107,6 +108,11 @@ class Maker:
         one = self.buffer(space, (rows, -(-nbytes // 4)))
         self.add(Fresh(one))
         self.temps.append(one)
+        room = dict(ROOM)  # older tiles are left alone, so that they may go
+        for old in reversed(self.temps):
+            room[old.space] -= old.shape[1] * 4
+            if room[old.space] < 0:
+                self.temps.remove(old)
         return one
 
     def start(self) -> None:
