@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/engines/rows.h"
+#include "core/shadow.h"
 #include "isa/text.h"
 
 namespace trnemu {
@@ -28,6 +30,10 @@ class Random {
   uint64_t state_;
 };
 
+bool OnRegisters(Opcode opcode) {
+  return opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch;
+}
+
 }  // namespace
 
 Runner::Runner(const Program& program, Machine& machine,
@@ -45,15 +51,24 @@ Runner::Runner(const Program& program, Machine& machine,
       pending_parts_(program.queue_sets.size() * kQueues),
       opcode_counts_(kNumOpcodes, 0),
       operation_counts_(program.operations.size(), 0) {
+  loops_.reserve(program.cores.size() * kSequencers.size());
   for (size_t c = 0; c < program.cores.size(); ++c) {
+    const auto places = FindLoopPlaces(program.cores[c]);
     for (Engine engine : kSequencers) {
       const auto& stream = program.cores[c].stream(engine);
       Sequencer s;
       s.core = c;
       s.engine = engine;
-      s.next = stream.data();
+      s.begin = s.next = stream.data();
       s.end = stream.data() + stream.size();
-      sequencers_.push_back(s);
+      s.registers.Resize(CountRegisters(program.cores[c], stream));
+      StreamLoops loops(program.cores[c], stream, places);
+      if (!loops.empty()) {
+        loops_.push_back(std::move(loops));
+        s.loops = &loops_.back();
+        s.position.Move(*s.loops, 0, 0);
+      }
+      sequencers_.push_back(std::move(s));
     }
   }
 }
@@ -108,7 +123,15 @@ absl::Status Runner::Run() {
 }
 
 bool Runner::WaitsHold(const Sequencer& s) const {
-  return semaphores_.Satisfied(program_.cores[s.core].WaitsOf(*s.next));
+  for (const Wait& w : program_.cores[s.core].WaitsOf(*s.next)) {
+    if (w.is_register && !s.registers.known(static_cast<uint32_t>(w.value))) {
+      continue;  // TakeWaits reports it
+    }
+    if (semaphores_.value(w.semaphore) < CountOf(s, w.value, w.is_register)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 absl::Status Runner::CheckBudgets() {
@@ -148,9 +171,10 @@ absl::Status Runner::RunTimed() {
       const Event event = events_.top();
       events_.pop();
       now_ = event.time;
-      absl::Status status = event.transfer >= 0
-                                ? FinishPart(event.transfer, event.part)
-                                : Signal(*event.instruction, event.core, now_);
+      absl::Status status =
+          event.transfer >= 0
+              ? FinishPart(event.transfer, event.part)
+              : Signal(*event.instruction, event.core, now_, event.resolved);
       if (!status.ok()) return status;
       continue;
     }
@@ -170,13 +194,20 @@ absl::Status Runner::RunProgramOrder() {
     Sequencer* best = nullptr;
     for (Sequencer& s : sequencers_) {
       if (s.done() || !WaitsHold(s)) continue;
-      if (best == nullptr || s.next->order < best->next->order) best = &s;
+      if (best == nullptr || ComesBefore(s, *best)) best = &s;
     }
     if (best == nullptr) return Deadlock();
     Prepare(*best);
     absl::Status status = Step(*best);
     if (!status.ok()) return status;
   }
+}
+
+bool Runner::ComesBefore(const Sequencer& a, const Sequencer& b) const {
+  if (loops_.empty() || a.core != b.core) {
+    return a.next->order < b.next->order;
+  }
+  return a.position.Before(a.next->order, b.position, b.next->order);
 }
 
 absl::Status Runner::RunRandom() {
@@ -223,7 +254,7 @@ void Runner::Prepare(Sequencer& s) {
           program_.cores[s.core].IndirectionOf(operands[o].access);
       s.dynamic = s.dynamic || slot.indirection != nullptr;
       placement_.Resolve(s.core, operands[o].access, slot.tile);
-    } else {
+    } else if (slot.kind == Operand::Kind::kImmediate) {
       slot.immediate = static_cast<float>(operands[o].immediate);
     }
   }
@@ -247,7 +278,9 @@ absl::Status Runner::Step(Sequencer& s) {
   current_core_ = s.core;
   absl::Status status = CheckBudgets();
   if (!status.ok()) return Locate(status, s.core, *s.next);
-  semaphores_.Consume(program_.cores[s.core].WaitsOf(*s.next));
+  status = TakeWaits(s);
+  if (!status.ok()) return Locate(status, s.core, *s.next);
+  jump_ = nullptr;
   status = Info(s.next->opcode).dma ? StepDma(s) : StepCompute(s);
   if (!status.ok()) return Locate(status, s.core, *s.next);
   Retire(s);
@@ -258,7 +291,12 @@ absl::Status Runner::Step(Sequencer& s) {
 absl::Status Runner::StepCompute(Sequencer& s) {
   const Instruction& i = *s.next;
   CoreState& state = *states_[s.core];
-  if (options_.values) {
+  if (OnRegisters(i.opcode)) {
+    absl::Status status =
+        s.dynamic && options_.values ? MoveSlots(s) : absl::OkStatus();
+    if (status.ok()) status = StepRegisters(s);
+    if (!status.ok()) return status;
+  } else if (options_.values) {
     absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
     if (status.ok()) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
@@ -268,19 +306,130 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   if (options_.log) {
     const auto specs = Info(i.opcode).operands;
     const bool writes = !specs.empty() && specs[0].role != Role::kIn &&
+                        s.slots[0].kind == Operand::Kind::kAccess &&
                         s.slots[0].indirection == nullptr;
     Log(s.core, i, start, s.last_completion,
         writes ? &s.slots[0].tile : nullptr);
   }
   if (i.num_signals == 0) return absl::OkStatus();
-  if (options_.order != Order::kTimed) return Signal(i, s.core, 0);
-  events_.push({s.last_completion, next_sequence_++, &i, s.core, -1, 0});
+  const int32_t resolved = ResolveSignals(s);
+  if (options_.order != Order::kTimed) return Signal(i, s.core, 0, resolved);
+  events_.push(
+      {s.last_completion, next_sequence_++, &i, s.core, -1, 0, resolved});
   return absl::OkStatus();
 }
 
-absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now) {
+absl::Status Runner::StepRegisters(Sequencer& s) {
+  const Instruction& i = *s.next;
+  const CoreProgram& core = program_.cores[s.core];
+  const auto operands = core.OperandsOf(i);
+  auto value = [&](size_t slot) {
+    const Operand& operand = operands[slot];
+    return operand.kind == Operand::Kind::kRegister
+               ? s.registers.value(operand.reg())
+               : static_cast<int32_t>(static_cast<int64_t>(operand.immediate));
+  };
+  auto op = [&](size_t attribute) {
+    return core.AttributesOf(i)[attribute].as<RegisterOp>();
+  };
+  CoreState& state = *states_[s.core];
+  switch (i.opcode) {
+    case Opcode::kRegisterMove:
+      s.registers.Set(operands[slot::RegisterMove::kDst].reg(),
+                      value(slot::RegisterMove::kSrc));
+      break;
+    case Opcode::kRegisterAlu:
+      s.registers.Set(
+          operands[slot::RegisterAlu::kDst].reg(),
+          Compute(op(slot::RegisterAlu::kOp), value(slot::RegisterAlu::kA),
+                  value(slot::RegisterAlu::kB)));
+      break;
+    case Opcode::kRegisterLoad: {
+      if (!options_.values) {
+        return MakeFault(Category::kUnsupported, "unsupported.values_off",
+                         "a register is loaded from memory, whose values are "
+                         "not computed with values off");
+      }
+      const Tile& src = s.slots[slot::RegisterLoad::kSrc].tile;
+      if (state.check_memory) {
+        absl::Status status = Admit(state, CheckWritten(src, "src"));
+        if (!status.ok()) return status;
+      }
+      s.registers.Set(operands[slot::RegisterLoad::kDst].reg(),
+                      LoadRegister(src));
+      break;
+    }
+    case Opcode::kRegisterStore: {
+      const Tile& dst = s.slots[slot::RegisterStore::kDst].tile;
+      if (!options_.values) break;
+      StoreRegister(value(slot::RegisterStore::kSrc), dst);
+      if (state.check_memory) MarkWritten(dst);
+      MarkPsum(dst, PsumWriter::kOther);
+      break;
+    }
+    default:
+      if (Compute(op(slot::Branch::kOp), value(slot::Branch::kA),
+                  value(slot::Branch::kB)) != 0) {
+        jump_ = s.begin + core.AttributesOf(i)[slot::Branch::kTarget].integer();
+      }
+  }
+  return absl::OkStatus();
+}
+
+// Takes what the waits consume, having seen that every register has a value.
+absl::Status Runner::TakeWaits(Sequencer& s) {
+  const CoreProgram& core = program_.cores[s.core];
+  const auto waits = core.WaitsOf(*s.next);
+  absl::Status status = CheckRegisters(s.registers, core, *s.next);
+  if (!status.ok()) return status;
   const int64_t limit = machine_.hardware->sequencer.semaphore_max;
-  for (const trnemu::Signal& signal : program_.cores[core].SignalsOf(i)) {
+  for (const Wait& w : waits) {
+    const int64_t value = CountOf(s, w.value, w.is_register);
+    if (value < 0 || value > limit) {
+      return MakeFault(
+          Category::kIllegal, "semaphore.range",
+          absl::StrCat("a wait for semaphore ",
+                       program_.semaphores[w.semaphore].name, " >= ", value,
+                       "; its range is 0 to ", limit));
+    }
+    if (w.consume) semaphores_.Take(w.semaphore, value);
+  }
+  return absl::OkStatus();
+}
+
+int32_t Runner::ResolveSignals(const Sequencer& s) {
+  const auto signals = program_.cores[s.core].SignalsOf(*s.next);
+  const bool any =
+      std::any_of(signals.begin(), signals.end(),
+                  [](const trnemu::Signal& g) { return g.is_register; });
+  if (!any) return -1;
+  if (free_signals_.empty()) {
+    free_signals_.push_back(static_cast<int32_t>(resolved_signals_.size()));
+    resolved_signals_.emplace_back();
+  }
+  const int32_t index = free_signals_.back();
+  free_signals_.pop_back();
+  auto& resolved = resolved_signals_[static_cast<size_t>(index)];
+  resolved.assign(signals.begin(), signals.end());
+  for (trnemu::Signal& g : resolved) {
+    g.value = CountOf(s, g.value, g.is_register);
+    g.is_register = false;
+  }
+  return index;
+}
+
+void Runner::FreeSignals(int32_t resolved) {
+  if (resolved >= 0) free_signals_.push_back(resolved);
+}
+
+absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now,
+                            int32_t resolved) {
+  const int64_t limit = machine_.hardware->sequencer.semaphore_max;
+  const std::span<const trnemu::Signal> signals =
+      resolved >= 0 ? std::span<const trnemu::Signal>(
+                          resolved_signals_[static_cast<size_t>(resolved)])
+                    : program_.cores[core].SignalsOf(i);
+  for (const trnemu::Signal& signal : signals) {
     const int64_t value = semaphores_.Apply(signal);
     if (value < 0 || value > limit) {
       Diagnostic d;
@@ -293,6 +442,7 @@ absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now) {
     }
     Wake(signal.semaphore, now);
   }
+  if (!Info(i.opcode).dma) FreeSignals(resolved);
   return absl::OkStatus();
 }
 
@@ -315,7 +465,12 @@ void Runner::Retire(Sequencer& s) {
   ++profile_.engines[static_cast<size_t>(s.engine)].instructions;
   ++opcode_counts_[static_cast<size_t>(s.next->opcode)];
   if (s.next->step == 0) ++operation_counts_[s.next->operation];
-  ++s.next;
+  const Instruction* const from = s.next;
+  s.next = jump_ != nullptr ? jump_ : s.next + 1;
+  if (s.loops != nullptr && !s.done()) {
+    s.position.Move(*s.loops, static_cast<size_t>(from - s.begin),
+                    static_cast<size_t>(s.next - s.begin));
+  }
   s.prepared = false;
 }
 

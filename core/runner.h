@@ -48,6 +48,7 @@ class Runner : public FindingSink {
     size_t core = 0;
     int64_t transfer = -1;  // a DMA part's, else -1
     int32_t part = 0;
+    int32_t resolved = -1;  // index into resolved_signals_; -1: none
     bool operator>(const Event& o) const {
       return time != o.time ? time > o.time : sequence > o.sequence;
     }
@@ -60,6 +61,7 @@ class Runner : public FindingSink {
     std::vector<DmaPart> parts;
     int64_t parts_left = 0;
     Ticks trigger = 0;
+    int32_t resolved = -1;  // as Event::resolved
   };
 
   absl::Status RunTimed();
@@ -89,12 +91,20 @@ class Runner : public FindingSink {
   absl::Status MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
                               DmaTransfer& dma, DmaOperand& to);
   void WarnOfTransfer(const DmaTransfer& dma);
-  // The registers of a sequencer, by number.
-  std::span<const int32_t> RegistersOf(const Sequencer&) const { return {}; }
+  absl::Status StepRegisters(Sequencer& s);
+  absl::Status TakeWaits(Sequencer& s);
+  int64_t CountOf(const Sequencer& s, int64_t value, bool is_register) const {
+    return is_register ? s.registers.value(static_cast<uint32_t>(value))
+                       : value;
+  }
+  int32_t ResolveSignals(const Sequencer& s);
+  void FreeSignals(int32_t resolved);
+  bool ComesBefore(const Sequencer& a, const Sequencer& b) const;
   void AdvanceTime(Sequencer& s);
   void ScheduleParts(Sequencer& s, int64_t transfer);
   absl::Status FinishPart(int64_t transfer, int32_t part);
-  absl::Status Signal(const Instruction& i, size_t core, Ticks now);
+  absl::Status Signal(const Instruction& i, size_t core, Ticks now,
+                      int32_t resolved);
   void Wake(uint32_t semaphore, Ticks now);
   void Retire(Sequencer& s);
 
@@ -118,7 +128,12 @@ class Runner : public FindingSink {
   std::span<CoreState* const> states_;
   Placement placement_;
   Semaphores semaphores_;
+  std::vector<StreamLoops> loops_;  // of the streams that have some
   std::vector<Sequencer> sequencers_;
+  // Signals whose counts were registers, as they were at issue.
+  std::vector<std::vector<trnemu::Signal>> resolved_signals_;
+  std::vector<int32_t> free_signals_;
+  const Instruction* jump_ = nullptr;  // where a branch that is taken goes
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t next_sequence_ = 0;
   std::vector<Transfer> transfers_;

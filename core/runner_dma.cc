@@ -78,8 +78,10 @@ absl::Status Runner::ReadIndices(const Sequencer& s, size_t o, OobMode mode,
   if (indirection.has_index()) {
     placement_.Resolve(s.core, indirection.index, index);
   }
+  const int32_t value =
+      indirection.has_index() ? 0 : s.registers.value(indirection.reg);
   IndexReader reader(
-      indirection, index, RegistersOf(s), Info(s.next->opcode).operands[o].name,
+      indirection, index, value, Info(s.next->opcode).operands[o].name,
       program_.tensors[access.tensor].name, mode, *states_[s.core]);
   if (indirection.is_scalar()) return reader.ReadScalar(size, bytes);
   if (indirection.kind == IndirectionKind::kVector) {
@@ -197,6 +199,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
   t.parts_left = static_cast<int64_t>(t.parts.size());
   WarnOfTransfer(t.dma);
   t.trigger = s.earliest;
+  t.resolved = ResolveSignals(s);
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {
     ScheduleParts(s, index);
@@ -228,14 +231,17 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part) {
     if (!status.ok()) return Locate(status, core, i);
   }
   current_ = nullptr;
+  absl::Status status = Signal(i, core, now_, t.resolved);
+  if (!status.ok()) return status;
   if (--t.parts_left == 0) {
+    FreeSignals(t.resolved);
     const DmaOperand& dst = t.dma.dst;
     Log(core, i, t.trigger, now_, t.dma.nothing ? nullptr : &dst.tile,
         dst.has_rows ? &dst.rows : nullptr);
     profile_.end = std::max(profile_.end, now_);
     free_transfers_.push_back(index);
   }
-  return Signal(i, core, now_);
+  return absl::OkStatus();
 }
 
 }  // namespace trnemu

@@ -36,6 +36,7 @@ std::string Runner::LastWriter(size_t core, const Instruction& i,
       }
       const auto specs = Info(w.opcode).operands;
       if (specs.empty() || specs[0].role == Role::kIn ||
+          pools.OperandsOf(w)[0].kind != Operand::Kind::kAccess ||
           w.opcode == Opcode::kPsumReset) {
         continue;
       }
@@ -96,19 +97,23 @@ absl::Status Runner::Deadlock() const {
     const Instruction& i = *s.next;
     for (const Wait& w : program_.cores[s.core].WaitsOf(i)) {
       const int64_t value = semaphores_.value(w.semaphore);
-      if (value >= w.value) continue;
+      const int64_t wanted = CountOf(s, w.value, w.is_register);
+      if (value >= wanted) continue;
       std::string line =
           absl::StrCat("core ", s.core, " ", std::string(Name(s.engine)),
                        " engine waits at instruction ", i.order, " (",
                        std::string(Info(i.opcode).name), ") for semaphore ",
-                       program_.semaphores[w.semaphore].name, " >= ", w.value,
+                       program_.semaphores[w.semaphore].name, " >= ", wanted,
                        "; it is ", value);
       const std::string source = program_.DescribeSource(i.source);
       if (!source.empty()) absl::StrAppend(&line, ", at ", source);
       d.related.push_back(line);
       int listed = 0;
       for (const Sequencer& other : sequencers_) {
-        for (const Instruction* n = other.next; n != other.end; ++n) {
+        // In a loop what lies before comes again.
+        const Instruction* from =
+            other.loops != nullptr && !other.done() ? other.begin : other.next;
+        for (const Instruction* n = from; n != other.end; ++n) {
           for (const trnemu::Signal& g :
                program_.cores[other.core].SignalsOf(*n)) {
             if (g.semaphore != w.semaphore || listed >= 3) continue;

@@ -25,6 +25,18 @@ bool Overlaps(const RecentWrite& w, const Tile& t) {
   return low < w.high && w.low < high;
 }
 
+bool OnArray(Opcode opcode) {
+  return opcode == Opcode::kLoadStationary ||
+         opcode == Opcode::kMultiplyMoving ||
+         opcode == Opcode::kLoadStationaryMx ||
+         opcode == Opcode::kMultiplyMovingMx;
+}
+
+bool Loads(Opcode opcode) {
+  return opcode == Opcode::kLoadStationary ||
+         opcode == Opcode::kLoadStationaryMx;
+}
+
 }  // namespace
 
 // A dependent instruction of the same engine starts when the result is there
@@ -45,8 +57,8 @@ Ticks Runner::StallOfDependence(const Sequencer& s) const {
 }
 
 Ticks Runner::StallOfTensor(const Sequencer& s) const {
-  if (s.next->opcode == Opcode::kLoadStationary) return s.load_free;
-  if (s.next->opcode == Opcode::kMultiplyMoving) {
+  if (Loads(s.next->opcode)) return s.load_free;
+  if (OnArray(s.next->opcode)) {
     return std::max(s.array_free, s.load_ready);
   }
   return std::max(s.load_free, s.array_free);
@@ -102,8 +114,7 @@ void Runner::AdvanceTime(Sequencer& s) {
       cost.completion -= (cost.completion - cost.completion_fixed) / 2;
     }
   }
-  if (s.engine == Engine::kTensor && i.opcode != Opcode::kNop &&
-      i.opcode != Opcode::kPsumReset) {
+  if (s.engine == Engine::kTensor && OnArray(i.opcode)) {
     // After idling for the window the array runs at the throttled rate until
     // it has been busy for the ramp.
     if (start - s.array_free > ToTicks(pe.throttle_window_ns) ||
@@ -119,7 +130,7 @@ void Runner::AdvanceTime(Sequencer& s) {
               static_cast<double>(cost.completion - cost.completion_fixed) *
               factor);
     }
-    if (i.opcode == Opcode::kLoadStationary) {
+    if (Loads(i.opcode)) {
       s.load_free = s.load_ready = start + cost.issue;
     } else {
       s.array_free = start + cost.issue;
@@ -136,7 +147,7 @@ void Runner::AdvanceTime(Sequencer& s) {
   profile_.end = std::max(profile_.end, s.last_completion);
   const auto specs = Info(i.opcode).operands;
   if (s.engine == Engine::kTensor || specs.empty() ||
-      specs[0].role == Role::kIn) {
+      specs[0].role == Role::kIn || s.slots[0].kind != Operand::Kind::kAccess) {
     return;
   }
   const Tile& dst = s.slots[0].tile;

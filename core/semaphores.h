@@ -15,17 +15,7 @@ class Semaphores {
   explicit Semaphores(size_t count) : values_(count, 0) {}
 
   int64_t value(uint32_t semaphore) const { return values_[semaphore]; }
-  bool Satisfied(std::span<const Wait> waits) const {
-    for (const Wait& w : waits) {
-      if (values_[w.semaphore] < w.value) return false;
-    }
-    return true;
-  }
-  void Consume(std::span<const Wait> waits) {
-    for (const Wait& w : waits) {
-      if (w.consume) values_[w.semaphore] -= w.value;
-    }
-  }
+  void Take(uint32_t semaphore, int64_t value) { values_[semaphore] -= value; }
   // The value after the operation.
   int64_t Apply(const Signal& signal) {
     int64_t& v = values_[signal.semaphore];

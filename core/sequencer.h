@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "core/execution.h"
+#include "core/loop_position.h"
+#include "core/registers.h"
 #include "core/run.h"
 #include "core/time_model.h"
 
@@ -25,6 +27,7 @@ struct RecentWrite {
 struct Sequencer {
   size_t core = 0;
   Engine engine = Engine::kUnknown;
+  const Instruction* begin = nullptr;
   const Instruction* next = nullptr;
   const Instruction* end = nullptr;
 
@@ -49,6 +52,10 @@ struct Sequencer {
   uint8_t table = 0;
   // DMA: when the next transfer's payload may start.
   Ticks next_payload = 0;
+
+  RegisterFile registers;
+  const StreamLoops* loops = nullptr;  // null: it has none
+  LoopPosition position;
 
   bool done() const { return next == end; }
 };

@@ -10,7 +10,7 @@ bool InPsum(const Tile& t) { return t.space == Space::kPsum; }
 
 // The operand whose free size an opcode's law counts: the main input, or the
 // output where there is none.
-size_t CountedSlot(Opcode opcode) {
+size_t CountedSlot(Opcode opcode, const ExecuteArgs& args) {
   switch (opcode) {
     case Opcode::kMultiplyMoving:
       return slot::MultiplyMoving::kMoving;
@@ -22,7 +22,10 @@ size_t CountedSlot(Opcode opcode) {
     case Opcode::kPsumReset:
       return 0;
     default:
-      return 1;
+      return args.slots.size() > 1 &&
+                     args.slots[1].kind == Operand::Kind::kAccess
+                 ? 1
+                 : 0;
   }
 }
 
@@ -72,7 +75,8 @@ CostFacts OperandFacts(Opcode opcode, const ExecuteArgs& args) {
 CostFacts FactsOf(Opcode opcode, const ExecuteArgs& args) {
   if (args.slots.empty()) return 0;
   CostFacts facts = OperandFacts(opcode, args);
-  const size_t main = CountedSlot(opcode);
+  const size_t main = CountedSlot(opcode, args);
+  if (args.slots[main].kind != Operand::Kind::kAccess) return 0;
   const Tile& dst = args.slots[0].tile;
   const Tile& source = args.slots[main].tile;
   const auto attributes = args.attributes;
@@ -154,7 +158,10 @@ Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
   if (law == nullptr) return {};
   double n = 0;
   if (!args.slots.empty()) {
-    n = static_cast<double>(args.slots[CountedSlot(opcode)].tile.free_size);
+    const Slot& counted = args.slots[CountedSlot(opcode, args)];
+    if (counted.kind == Operand::Kind::kAccess) {
+      n = static_cast<double>(counted.tile.free_size);
+    }
   }
   const int64_t columns = std::max<int64_t>(
       0, ColumnOperands(opcode, args) - law->operands_included);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "isa/operations/rows.h"
 #include "isa/verify.h"
 
 namespace trnemu {
@@ -71,6 +72,9 @@ ProgramBuilder::ProgramBuilder(Target target, std::string name, int cores,
   draft_.program.producer = "trnemu";
   draft_.program.cores.resize(cores);
   draft_.instructions.resize(cores);
+  draft_.loops.resize(cores);
+  registers_.resize(cores);
+  open_loops_.resize(cores);
 }
 
 absl::Status ProgramBuilder::CheckShape(std::string_view name, Dtype dtype,
@@ -197,6 +201,11 @@ absl::StatusOr<View> ProgramBuilder::AddTile(TensorKind kind, std::string name,
   }
   const uint32_t index = static_cast<uint32_t>(draft_.program.tensors.size());
   draft_.program.tensors.push_back(t);
+  draft_.tensor_loop.resize(index, -1);
+  draft_.tensor_loop.push_back(
+      open_loops_[core_].empty()
+          ? -1
+          : static_cast<int32_t>(open_loops_[core_].back()));
   return WholeTensor(index, t.name, t.space(), dtype, shape);
 }
 
@@ -234,6 +243,101 @@ absl::Status ProgramBuilder::SelectCore(int core) {
                                                 num_cores(), " core(s)"));
   }
   core_ = core;
+  return absl::OkStatus();
+}
+
+uint32_t ProgramBuilder::AddRegister() { return registers_[core_]++; }
+
+void ProgramBuilder::BeginLoop(Loop loop) {
+  const auto number = static_cast<uint32_t>(draft_.loops[core_].size());
+  draft_.loops[core_].push_back(std::move(loop));
+  draft_.instructions[core_].push_back(LoopMarker(true, number));
+  open_loops_[core_].push_back(number);
+}
+
+absl::StatusOr<uint32_t> ProgramBuilder::BeginLoop(const Value& lo,
+                                                   const Value& hi,
+                                                   int64_t step,
+                                                   uint32_t source) {
+  const std::string at = draft_.program.DescribeSource(source);
+  if (step < 1 || step > INT32_MAX) {
+    return Illegal("fori_loop.step",
+                   absl::StrCat("fori_loop: step must be 1 to 2^31-1, but it "
+                                "is ",
+                                step),
+                   at);
+  }
+  for (const Value* bound : {&lo, &hi}) {
+    if (bound->kind == Value::Kind::kRegister) continue;
+    // The counter goes past hi by less than a step.
+    if (bound->integer < INT32_MIN || bound->integer > INT32_MAX - step + 1) {
+      return Illegal(
+          "fori_loop.bounds",
+          absl::StrCat("fori_loop: ", bound == &lo ? "lo" : "hi", " is ",
+                       bound->integer,
+                       "; with its step the counter must stay within 32 bits"),
+          at);
+    }
+  }
+  Loop loop;
+  loop.kind = Loop::Kind::kCounted;
+  loop.induction = AddRegister();
+  loop.lo = rows::OperandOf(lo);
+  loop.hi = rows::OperandOf(hi);
+  if (hi.kind == Value::Kind::kRegister) {  // the body may change it
+    const Value copy = Value::Register(AddRegister());
+    absl::Status ok =
+        Add("register_move", {{"dst", copy}, {"src", hi}}, {{}, {}, source});
+    if (!ok.ok()) return ok;
+    loop.hi = rows::OperandOf(copy);
+  }
+  loop.step = static_cast<int32_t>(step);
+  loop.source = source;
+  const uint32_t counter = loop.induction;
+  BeginLoop(std::move(loop));
+  return counter;
+}
+
+absl::Status ProgramBuilder::BeginWhile(uint32_t condition, uint32_t source) {
+  Loop loop;
+  loop.kind = Loop::Kind::kConditional;
+  loop.condition = condition;
+  loop.source = source;
+  BeginLoop(std::move(loop));
+  return absl::OkStatus();
+}
+
+absl::Status ProgramBuilder::EndLoop() {
+  if (open_loops_[core_].empty()) {
+    return Illegal("loop.open", "there is no loop to end");
+  }
+  const uint32_t number = open_loops_[core_].back();
+  open_loops_[core_].pop_back();
+  draft_.instructions[core_].push_back(LoopMarker(false, number));
+  return absl::OkStatus();
+}
+
+// The counter of a loop is the loop's alone.
+absl::Status ProgramBuilder::CheckRegisterWrites(const Call& call) const {
+  const auto& parameters = call.operation->parameters;
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    if (call[static_cast<int>(p)].kind != Value::Kind::kRegister ||
+        !parameters[p].name.starts_with("dst")) {
+      continue;
+    }
+    const auto number =
+        static_cast<uint32_t>(call[static_cast<int>(p)].integer);
+    for (const Loop& loop : draft_.loops[core_]) {
+      if (loop.kind != Loop::Kind::kCounted || loop.induction != number) {
+        continue;
+      }
+      return Illegal(
+          "fori_loop.counter_written",
+          absl::StrCat(std::string(call.operation->name), ": register ", number,
+                       " counts a fori_loop, and only the loop may "
+                       "write it"));
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -355,11 +459,19 @@ absl::StatusOr<Value> ProgramBuilder::IdentityFor(const Value& data,
     CallOptions load;
     load.signals = signals;
     load.source = options.source;
+    draft_.tensor_loop.back() = -1;
+    std::vector<Instruction>& list = draft_.instructions[core_];
+    const size_t before = list.size();
     absl::Status ok = Add("dma_copy",
                           {{"dst", Value::Of(*ToAccess(*tile))},
                            {"src", Value::Of(*ToAccess(*constant))}},
                           load);
     if (!ok.ok()) return ok;
+    // Once, before any loop.
+    if (!open_loops_[core_].empty()) {
+      std::rotate(list.begin(), list.begin() + static_cast<ptrdiff_t>(before),
+                  list.end());
+    }
     it = identities_
              .emplace(std::pair(core_, dtype), std::pair(*tile, semaphore))
              .first;
@@ -420,6 +532,7 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
     d.source = draft_.program.DescribeSource(options.source);
     return ToStatus(std::move(d));
   }
+  if (absl::Status ok = CheckRegisterWrites(call); !ok.ok()) return ok;
   std::vector<Wait> waits;
   if (operation.name == "nc_transpose" && call.engine == Engine::kTensor) {
     absl::StatusOr<Value> identity =
@@ -440,9 +553,17 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
 }
 
 absl::StatusOr<std::shared_ptr<const Program>> ProgramBuilder::Build() {
+  for (int core = 0; core < num_cores(); ++core) {
+    if (open_loops_[core].empty()) continue;
+    const Loop& loop = draft_.loops[core][open_loops_[core].back()];
+    return Illegal("loop.open", "build() inside a loop",
+                   draft_.program.DescribeSource(loop.source));
+  }
   Draft draft = draft_;
   draft.program.data = data_.empty() ? nullptr : OwnData(data_);
   absl::Status ok = Allocate(draft, *hardware_);
+  if (!ok.ok()) return ok;
+  ok = Replicate(draft);
   if (!ok.ok()) return ok;
   if (sync_ == Sync::kAuto) {
     ok = Synchronise(draft, *hardware_);

@@ -71,6 +71,18 @@ class ProgramBuilder {
   absl::Status SelectCore(int core);
   int current_core() const { return core_; }
 
+  // A new 32-bit register of the current core.
+  uint32_t AddRegister();
+  // Everything added to the current core until EndLoop is its body. Bounds are
+  // numbers or registers (read once, before the first iteration). `illegal` if
+  // step is not positive or a bound is not of 32 bits. The counter is a
+  // register that only the loop may write.
+  absl::StatusOr<uint32_t> BeginLoop(const Value& lo, const Value& hi,
+                                     int64_t step, uint32_t source = kNoSource);
+  // Repeats while `condition` is not zero, which is tested first.
+  absl::Status BeginWhile(uint32_t condition, uint32_t source = kNoSource);
+  absl::Status EndLoop();
+
   // Adds one operation; arguments by parameter name, defaults filled in.
   // An unknown name or a wrong kind is `illegal` with the nearest name.
   absl::Status Add(std::string_view operation, const NamedArguments& arguments,
@@ -100,6 +112,12 @@ class ProgramBuilder {
   std::map<std::tuple<uint32_t, uint32_t, std::string, std::string>, uint32_t>
       source_index_;
   std::map<std::string, uint32_t, std::less<>> file_index_;
+  void BeginLoop(Loop loop);
+  absl::Status CheckRegisterWrites(const Call& call) const;
+
+  // Per core: registers made, and loops that are open, innermost last.
+  std::vector<uint32_t> registers_;
+  std::vector<std::vector<uint32_t>> open_loops_;
   // (core, dtype) -> identity tile and, in explicit mode, its semaphore.
   std::map<std::pair<int, Dtype>, std::pair<View, uint32_t>> identities_;
 };

@@ -34,6 +34,16 @@ Result CheckSteps(const CoreProgram& core) {
                              std::string(Name(previous->engine)), " stream")));
     }
     previous = next;
+    if (next->opcode == Opcode::kBranch) {
+      const int64_t target =
+          core.AttributesOf(*next)[slot::Branch::kTarget].integer();
+      const auto size = static_cast<int64_t>(core.stream(next->engine).size());
+      if (target < 0 || target > size) {
+        return At(core, *next,
+                  Wrong("branch", "target",
+                        absl::StrCat("is ", target, ", not 0 to ", size)));
+      }
+    }
     if (IsInserted(*next)) continue;
     const bool follows = last != nullptr &&
                          last->operation == next->operation &&

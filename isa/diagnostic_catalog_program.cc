@@ -7,6 +7,28 @@ namespace {
 using enum Category;
 
 constexpr CatalogEntry kEntries[] = {
+    {"fori_loop.step", kIllegal, "A loop's step is not positive.",
+     "fori_loop(8, 0, -1)",
+     "Count upwards, and compute the index in the body."},
+    {"fori_loop.bounds", kIllegal, "A loop's counter would leave 32 bits.",
+     "fori_loop(0, 2**31 - 1, 2)", "Count less far, or in two nested loops."},
+    {"fori_loop.counter_written", kIllegal,
+     "An instruction writes the register that counts a loop.",
+     "register_move(i, 0) in the body of fori_loop(...) as i",
+     "Use another register, or a while_loop."},
+    {"loop.open", kIllegal,
+     "A loop is still open where it must not be, or none is where one must.",
+     "b.build() inside `with b.fori_loop(0, 4):`",
+     "Leave the with statement first."},
+    {"register.count", kLimit,
+     "An engine's stream uses more registers than its sequencer has.",
+     "65 registers that one engine needs",
+     "Use registers again, or fewer loops."},
+    {"unsupported.register_signal", kUnsupported,
+     "An instruction on registers, which runs on each engine that needs the "
+     "register, would signal or consume a semaphore several times.",
+     "register_load(r, t, signal=[(s, 1)]) of a register that two engines use",
+     "Signal from an instruction of one engine, such as nop."},
     {"semaphore.count", kLimit, "A core has more semaphores than the device.",
      "300 calls of ProgramBuilder.semaphore()",
      "Use a semaphore again once its last wait has passed."},

@@ -14,6 +14,19 @@ constexpr CatalogEntry kEntries[] = {
      "Write all that is read, or narrow the view. With explicit "
      "synchronisation: wait for the instruction that writes them.",
      Severity::kError, true},
+    {"register.unset", kUninitialized,
+     "An instruction reads a register that nothing has given a value.",
+     "r = register_alloc(); register_store(t, r)",
+     "Give register_alloc a value, or move or load one first."},
+    {"unsupported.values_off", kUnsupported,
+     "With values off nothing is computed, but the program loads a register "
+     "from memory and control or addresses depend on it.",
+     "trnemu run --values off of a program with register_load",
+     "Run with values on."},
+    {"internal.register_instruction", kInternal,
+     "An instruction on registers reached an engine's datapath: a bug in "
+     "trnemu.",
+     "", "Report it, with the program."},
     {"activation.accumulator_unset", kUninitialized,
      "An activation adds to, or reads, accumulators of the scalar engine that "
      "nothing has reset in this run. They outlive a program, so a device gives "

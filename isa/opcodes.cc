@@ -257,8 +257,8 @@ constexpr OperandSpec kRegisterStoreOperands[] = {
     {"dst", kOut, kTile}, {"src", kIn, kRegisterOrNumber}};
 constexpr OperandSpec kBranchOperands[] = {{"a", kIn, kRegisterOrNumber},
                                            {"b", kIn, kRegisterOrNumber}};
-constexpr AttributeSpec kBranchAttributes[] = {{"op", A::kRegisterOp},
-                                               {"target", A::kInteger}};
+constexpr AttributeSpec kBranchAttributes[] = {
+    {"op", A::kRegisterOp}, {"target", A::kInteger}, {"loop", A::kInteger}};
 
 constexpr uint8_t kTensor = Bit(Engine::kTensor);
 constexpr uint8_t kVector = Bit(Engine::kVector);

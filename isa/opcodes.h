@@ -382,7 +382,7 @@ struct RegisterStore {
 };
 struct Branch {
   enum Operand { kA, kB };
-  enum Attribute { kOp, kTarget };
+  enum Attribute { kOp, kTarget, kLoop };
 };
 }  // namespace slot
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "isa/passes/registers.h"
 
 namespace trnemu {
 namespace {
@@ -67,6 +69,7 @@ class Verifier {
   void CheckStream(size_t core, Engine engine);
   void CheckSemaphores();
   void CheckWaits(size_t core, const Instruction& instruction);
+  void CheckRegisterCount(size_t core, Engine engine);
   bool CheckOperands(size_t core, const Instruction& instruction);
   bool CheckPlace(size_t core, Engine engine, const Instruction& instruction);
   bool InsideTensor(const Access& access, const Indirection* i) const;
@@ -271,7 +274,9 @@ void Verifier::CheckWaits(size_t core, const Instruction& i) {
   for (size_t w = 0; w < waits.size(); ++w) {
     const std::string& name = program_.semaphores[waits[w].semaphore].name;
     std::string what;
-    if (waits[w].value < 0 || waits[w].value > limit) {
+    if (waits[w].is_register) {
+      // Known when it runs.
+    } else if (waits[w].value < 0 || waits[w].value > limit) {
       what = absl::StrCat("a wait for semaphore ", name, " >= ", waits[w].value,
                           "; semaphores are 0 to ", limit);
     }
@@ -289,8 +294,27 @@ void Verifier::CheckWaits(size_t core, const Instruction& i) {
   }
 }
 
+void Verifier::CheckRegisterCount(size_t core, Engine engine) {
+  std::set<uint32_t> used;
+  const CoreProgram& pools = program_.cores[core];
+  for (const Instruction& i : pools.stream(engine)) {
+    const uint32_t written = WrittenRegister(pools, i);
+    if (written != kNoRegister) used.insert(written);
+  }
+  const int64_t limit = hardware_.sequencer.registers;
+  if (static_cast<int64_t>(used.size()) <= limit) return;
+  Diagnostic d = Finding(
+      Category::kLimit, "register.count",
+      absl::StrCat("the ", std::string(Name(engine)), " engine of core ", core,
+                   " needs ", used.size(), " registers; a sequencer of ",
+                   hardware_.name, " has ", limit));
+  d.remedy = "use registers again, or fewer loops with counters of their own";
+  Add(std::move(d));
+}
+
 void Verifier::CheckStream(size_t core, Engine engine) {
   const auto& stream = program_.cores[core].stream(engine);
+  CheckRegisterCount(core, engine);
   std::vector<const Instruction*> group;
   for (size_t at = 0; at < stream.size();) {
     group.clear();

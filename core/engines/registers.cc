@@ -1,32 +1,32 @@
-// RegisterMove, RegisterAlu, RegisterLoad, RegisterStore, Branch.
+// Instructions on registers are executed by the scheduler, which has them
+// (core/runner.cc, core/registers.h); the table has no other use for these.
 #include "core/engines/engines.h"
-#include "core/engines/rows.h"
+#include "isa/diagnostic.h"
 
 namespace trnemu {
+namespace {
+
+absl::Status Misplaced() {
+  return MakeFault(Category::kInternal, "internal.register_instruction",
+                   "an instruction on registers reached an engine's datapath");
+}
+
+}  // namespace
 
 absl::Status ExecuteRegisterMove(const ExecuteArgs&, CoreState&) {
-  return MakeFault(Category::kUnsupported, "unsupported.opcode",
-                   "RegisterMove is not there yet");
+  return Misplaced();
 }
-
 absl::Status ExecuteRegisterAlu(const ExecuteArgs&, CoreState&) {
-  return MakeFault(Category::kUnsupported, "unsupported.opcode",
-                   "RegisterAlu is not there yet");
+  return Misplaced();
 }
-
 absl::Status ExecuteRegisterLoad(const ExecuteArgs&, CoreState&) {
-  return MakeFault(Category::kUnsupported, "unsupported.opcode",
-                   "RegisterLoad is not there yet");
+  return Misplaced();
 }
-
 absl::Status ExecuteRegisterStore(const ExecuteArgs&, CoreState&) {
-  return MakeFault(Category::kUnsupported, "unsupported.opcode",
-                   "RegisterStore is not there yet");
+  return Misplaced();
 }
-
 absl::Status ExecuteBranch(const ExecuteArgs&, CoreState&) {
-  return MakeFault(Category::kUnsupported, "unsupported.opcode",
-                   "Branch is not there yet");
+  return Misplaced();
 }
 
 }  // namespace trnemu

@@ -75,6 +75,42 @@ class BoundBuilder {
     return {index, builder_.program().semaphores[index].name, serial_};
   }
 
+  BoundRegister AddRegister(nb::handle x) {
+    const uint32_t number = builder().AddRegister();
+    if (!x.is_none()) {
+      const Value value = Value::Integer(ToInt(x, "x"));
+      CallOptions options;
+      options.source = Source("");
+      const absl::Status ok = builder().Add(
+          "register_alloc", {{"x", value}, {"dst[x]", Value::Register(number)}},
+          options);
+      if (!ok.ok()) RaiseHere(ok);
+    }
+    return {number, serial_};
+  }
+
+  BoundRegister BeginLoop(nb::handle lo, nb::handle hi, nb::handle step) {
+    const Value low = Bound(lo, "lo"), high = Bound(hi, "hi");
+    return {OrRaiseHere(builder().BeginLoop(low, high, ToInt(step, "step"),
+                                            Source(""))),
+            serial_};
+  }
+
+  void BeginWhile(nb::handle reg) {
+    const Value condition = Bound(reg, "reg");
+    if (condition.kind != Value::Kind::kRegister) {
+      RaiseTypeError("reg must be a Register, not int");
+    }
+    const absl::Status ok = builder().BeginWhile(
+        static_cast<uint32_t>(condition.integer), Source(""));
+    if (!ok.ok()) RaiseHere(ok);
+  }
+
+  void EndLoop() {
+    const absl::Status ok = builder().EndLoop();
+    if (!ok.ok()) RaiseHere(ok);
+  }
+
   void SelectCore(int core) {
     const absl::Status ok = builder().SelectCore(core);
     if (!ok.ok()) RaiseHere(ok);
@@ -114,6 +150,22 @@ class BoundBuilder {
     ProgramBuilder& builder;
     bool& flag;
   };
+
+  Value Bound(nb::handle value, std::string_view what) const {
+    if (IsInt(value)) return Value::Integer(ToInt(value, what));
+    BoundRegister* reg = nullptr;
+    if (!nb::try_cast(value, reg) || reg == nullptr) {
+      RaiseTypeError(absl::StrCat(std::string(what),
+                                  " must be a Register or an int, not ",
+                                  TypeName(value)));
+    }
+    if (reg->builder != serial_) {
+      RaiseHere(Category::kIllegal, "argument.builder",
+                absl::StrCat(std::string(what),
+                             " is a register of another ProgramBuilder"));
+    }
+    return Value::Register(reg->index);
+  }
 
   static int Checked(int cores) {
     if (cores == 1 || cores == 2) return cores;
@@ -157,24 +209,45 @@ Enum FromNames(const std::array<std::string_view, n>& names,
                                ", not \"", name, "\""));
 }
 
+// A number, or a register of the semaphore's builder, and which it is.
+std::pair<int64_t, bool> CountOf(nb::handle value,
+                                 const BoundSemaphore& semaphore) {
+  BoundRegister* reg = nullptr;
+  if (!nb::try_cast(value, reg) || reg == nullptr) {
+    return {ToInt(value, "a semaphore's value"), false};
+  }
+  if (reg->builder != semaphore.builder) {
+    RaiseHere(Category::kIllegal, "argument.builder",
+              "a semaphore's value is a register of another ProgramBuilder");
+  }
+  return {reg->index, true};
+}
+
 void InitWait(BoundWait* self, const BoundSemaphore& semaphore,
               nb::handle value, bool consume) {
-  new (self) BoundWait{
-      semaphore,
-      {semaphore.index, ToInt(value, "a semaphore's value"), consume}};
+  const auto [count, is_register] = CountOf(value, semaphore);
+  new (self)
+      BoundWait{semaphore, {semaphore.index, count, consume, is_register}};
 }
 
 void InitSignal(BoundSignal* self, const BoundSemaphore& semaphore,
                 const std::string& op, nb::handle value,
                 const std::string& at) {
+  const auto [count, is_register] = CountOf(value, semaphore);
   new (self) BoundSignal{
       semaphore,
       {semaphore.index, FromNames<SignalOp>(kSignalOpNames, op, "op"),
-       FromNames<SignalAt>(kSignalAtNames, at, "at"),
-       ToInt(value, "a semaphore's value")}};
+       FromNames<SignalAt>(kSignalAtNames, at, "at"), count, is_register}};
 }
 
 void BindSemaphores(nb::module_& m) {
+  nb::class_<BoundRegister>(m, "Register",
+                            "A 32-bit register of a core, as its sequencers "
+                            "have it.")
+      .def_ro("index", &BoundRegister::index, "Its number in the core.")
+      .def("__repr__", [](const BoundRegister& r) {
+        return absl::StrCat("<Register ", r.index, ">");
+      });
   nb::class_<BoundSemaphore>(m, "Semaphore",
                              "A counter that engines wait for and signal.")
       .def_ro("name", &BoundSemaphore::name)
@@ -187,7 +260,8 @@ void BindSemaphores(nb::module_& m) {
                         "consume=True then subtract it.")
       .def("__init__", &InitWait, nb::arg("semaphore"), nb::arg("value").none(),
            nb::arg("consume") = false,
-           nb::sig("def __init__(self, semaphore: Semaphore, value: int, "
+           nb::sig("def __init__(self, semaphore: Semaphore, "
+                   "value: int | Register, "
                    "consume: bool = False) -> None"))
       .def_ro("semaphore", &BoundWait::semaphore)
       .def_prop_ro("value", [](const BoundWait& w) { return w.wait.value; })
@@ -199,7 +273,7 @@ void BindSemaphores(nb::module_& m) {
       .def("__init__", &InitSignal, nb::arg("semaphore"), nb::arg("op") = "add",
            nb::arg("value") = 1, nb::arg("at") = "complete",
            nb::sig("def __init__(self, semaphore: Semaphore, op: str = 'add', "
-                   "value: int = 1, at: str = 'complete') -> None"))
+                   "value: int | Register = 1, at: str = 'complete') -> None"))
       .def_ro("semaphore", &BoundSignal::semaphore)
       .def_prop_ro("op",
                    [](const BoundSignal& s) {
@@ -245,6 +319,15 @@ void BindBuilder(nb::module_& m) {
                    "address: collections.abc.Sequence[int] | None) -> View"))
       .def("add_semaphore", &BoundBuilder::AddSemaphore, nb::arg("name").none(),
            nb::sig("def add_semaphore(self, name: str) -> Semaphore"))
+      .def("add_register", &BoundBuilder::AddRegister, nb::arg("x").none(),
+           nb::sig("def add_register(self, x: int | None) -> Register"))
+      .def("begin_loop", &BoundBuilder::BeginLoop, nb::arg("lo").none(),
+           nb::arg("hi").none(), nb::arg("step").none(),
+           nb::sig("def begin_loop(self, lo: int | Register, "
+                   "hi: int | Register, step: int) -> Register"))
+      .def("begin_while", &BoundBuilder::BeginWhile, nb::arg("reg").none(),
+           nb::sig("def begin_while(self, reg: Register) -> None"))
+      .def("end_loop", &BoundBuilder::EndLoop)
       .def("select_core", &BoundBuilder::SelectCore)
       .def("add", &BoundBuilder::Add,
            nb::sig("def add(self, index: int, args: tuple[typing.Any, ...], "

@@ -14,8 +14,7 @@ namespace {
 
 constexpr int64_t kPsumAlignment = 4;
 
-// When a tile is used, in instructions of its core. Straight-line programs: a
-// loop will extend the ranges of what lives across its back edge.
+// When a tile is used, in instructions of its core.
 struct LiveRange {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -31,23 +30,106 @@ void ForEachTile(const Draft& draft, uint32_t core,
       });
 }
 
-// By tensor, for all cores: a tile belongs to one.
-std::vector<LiveRange> FindLiveRanges(const Draft& draft) {
-  std::vector<LiveRange> ranges(draft.program.tensors.size());
-  for (uint32_t core = 0; core < draft.instructions.size(); ++core) {
-    uint32_t order = 0;
-    uint32_t start = 0;  // of the operation that the instruction is a step of
-    for (const Instruction& instruction : draft.instructions[core]) {
-      if (instruction.step == 0) start = order;
-      ForEachTile(draft, core, instruction, [&](uint32_t tensor) {
-        LiveRange& range = ranges[tensor];
-        if (!range.used) range = {start, order, true};
-        range.last = order;
-      });
-      ++order;
+// The loops of a core's list, and where each instruction is in them.
+class Nests {
+ public:
+  explicit Nests(const std::vector<Instruction>& list) {
+    int32_t open = -1;
+    for (uint32_t i = 0; i < list.size(); ++i) {
+      if (IsLoopBegin(list[i])) {
+        const uint32_t loop = LoopOf(list[i]);
+        if (spans_.size() <= loop) spans_.resize(loop + 1);
+        spans_[loop] = {i, i, open};
+        open = static_cast<int32_t>(loop);
+      }
+      if (IsLoopEnd(list[i])) {
+        spans_[open].end = i;
+        open = spans_[open].parent;
+      }
+      if (!spans_.empty() || !loop_at_.empty()) {
+        loop_at_.resize(i, -1);
+        loop_at_.push_back(open);
+      }
     }
   }
-  return ranges;
+
+  // The innermost loop around instruction i; -1 for none.
+  int32_t At(uint32_t i) const {
+    return i < loop_at_.size() ? loop_at_[i] : -1;
+  }
+  bool Inside(int32_t loop, int32_t outer) const {
+    while (loop != outer && loop >= 0) loop = spans_[loop].parent;
+    return loop == outer;
+  }
+  // The innermost loop around both.
+  int32_t Common(int32_t a, int32_t b) const {
+    while (!Inside(a, b)) b = spans_[b].parent;
+    return b;
+  }
+  // First and last instruction of instruction i as it is seen from inside
+  // `scope` (which is around it): itself, or the loop it is in.
+  std::pair<uint32_t, uint32_t> SeenFrom(uint32_t i, int32_t scope) const {
+    std::pair<uint32_t, uint32_t> seen{i, i};
+    for (int32_t loop = At(i); loop != scope; loop = spans_[loop].parent) {
+      seen = {spans_[loop].begin, spans_[loop].end};
+    }
+    return seen;
+  }
+
+ private:
+  struct Span {
+    uint32_t begin = 0, end = 0;
+    int32_t parent = -1;
+  };
+  std::vector<Span> spans_;  // by loop
+  std::vector<int32_t> loop_at_;
+};
+
+// The loop a tile is made anew in, in every iteration: the one it was made in,
+// or a loop around that if it is used outside.
+std::vector<int32_t> FindScopes(const Draft& draft, uint32_t core,
+                                const Nests& nests) {
+  std::vector<int32_t> scopes(draft.program.tensors.size(), -1);
+  for (size_t t = 0; t < draft.tensor_loop.size(); ++t) {
+    const Tensor& tensor = draft.program.tensors[t];
+    if (tensor.on_chip() && tensor.core == core) {
+      scopes[t] = draft.tensor_loop[t];
+    }
+  }
+  const auto& list = draft.instructions[core];
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    if (IsMarker(list[i])) continue;
+    ForEachTile(draft, core, list[i], [&](uint32_t tensor) {
+      if (scopes[tensor] >= 0) {
+        scopes[tensor] = nests.Common(nests.At(i), scopes[tensor]);
+      }
+    });
+  }
+  return scopes;
+}
+
+// By tensor, of the tiles of a core. Inside its scope, a tile that a loop uses
+// lives as long as the loop.
+void FindLiveRanges(const Draft& draft, uint32_t core, const Nests& nests,
+                    const std::vector<int32_t>& scopes,
+                    std::vector<LiveRange>& ranges) {
+  uint32_t order = 0;
+  uint32_t start = 0;  // of the operation that the instruction is a step of
+  for (const Instruction& instruction : draft.instructions[core]) {
+    if (IsMarker(instruction)) {
+      ++order;
+      continue;
+    }
+    if (instruction.step == 0) start = order;
+    ForEachTile(draft, core, instruction, [&](uint32_t tensor) {
+      LiveRange& range = ranges[tensor];
+      const uint32_t first = nests.SeenFrom(start, scopes[tensor]).first;
+      const uint32_t last = nests.SeenFrom(order, scopes[tensor]).second;
+      if (!range.used) range = {first, last, true};
+      range.last = std::max(range.last, last);
+    });
+    ++order;
+  }
 }
 
 LiveTile Describe(const Tensor& tensor, uint32_t index,
@@ -136,35 +218,46 @@ Operand WholeTile(const Tensor& tensor, uint32_t index) {
   return operand;
 }
 
-// A PsumReset of `tensor` for `user`, which will follow it. It takes over the
-// waits of the user: the region may be in use until they are over.
+// A PsumReset of `tensor` for `user`, which will follow it. If it is the next
+// one, it takes over the waits of the user: the region may be in use until they
+// are over.
 Instruction MakeReset(Draft& draft, uint32_t core, uint32_t tensor,
-                      uint16_t operation, Instruction& user) {
+                      uint16_t operation, Instruction& user, bool adjacent) {
   Instruction reset;
   reset.opcode = Opcode::kPsumReset;
-  reset.engine = user.engine;
+  // A register is loaded wherever it is needed.
+  reset.engine = user.engine == Engine::kUnknown ? Engine::kSync : user.engine;
   reset.operation = operation;
   reset.source = user.source;
   auto& operands = draft.program.cores[core].operands;
   reset.first_operand = static_cast<uint32_t>(operands.size());
   operands.push_back(WholeTile(draft.program.tensors[tensor], tensor));
-  reset.first_wait = user.first_wait;
-  reset.num_waits = std::exchange(user.num_waits, uint8_t{0});
+  if (adjacent) {
+    reset.first_wait = user.first_wait;
+    reset.num_waits = std::exchange(user.num_waits, uint8_t{0});
+  }
   return reset;
 }
 
 // Puts a PsumReset before the operation that first uses each PSUM tile of
-// `core`, unless that is one. The steps of an operation stay together.
-void InsertResets(Draft& draft, uint32_t core) {
-  std::vector<Instruction> result;
-  result.reserve(draft.instructions[core].size());
-  std::vector<bool> reset(draft.program.tensors.size());
-  std::vector<uint32_t> starting;
+// `core`, unless that is one; before the outermost loop around it that the tile
+// was not made in. The steps of an operation stay together.
+void InsertResets(Draft& draft, uint32_t core, const Nests& nests,
+                  const std::vector<int32_t>& scopes) {
   std::vector<Instruction>& all = draft.instructions[core];
+  std::vector<bool> reset(draft.program.tensors.size());
+  // Before which instruction, for which user.
+  struct Place {
+    uint32_t before, tensor, user;
+  };
+  std::vector<Place> places;
   for (size_t at = 0; at < all.size();) {
     size_t end = at + 1;
-    while (end < all.size() && all[end].step != 0) ++end;
-    starting.clear();
+    if (IsMarker(all[at])) {
+      at = end;
+      continue;
+    }
+    while (end < all.size() && !IsMarker(all[end]) && all[end].step != 0) ++end;
     const bool is_reset = all[at].opcode == Opcode::kPsumReset;
     for (size_t i = at; i < end; ++i) {
       ForEachTile(draft, core, all[i], [&](uint32_t tensor) {
@@ -172,18 +265,28 @@ void InsertResets(Draft& draft, uint32_t core) {
             draft.program.tensors[tensor].kind == TensorKind::kPsum;
         if (!psum || reset[tensor]) return;
         reset[tensor] = true;
-        if (!is_reset) starting.push_back(tensor);
+        const auto user = static_cast<uint32_t>(at);
+        const uint32_t before = nests.SeenFrom(user, scopes[tensor]).first;
+        if (!is_reset) places.push_back({before, tensor, user});
       });
     }
-    for (uint32_t tensor : starting) {
-      const uint16_t operation = OperationIndex(draft.program, "psum_reset");
-      result.push_back(MakeReset(draft, core, tensor, operation, all[at]));
-    }
-    result.insert(result.end(), all.begin() + static_cast<ptrdiff_t>(at),
-                  all.begin() + static_cast<ptrdiff_t>(end));
     at = end;
   }
-  draft.instructions[core] = std::move(result);
+  std::stable_sort(
+      places.begin(), places.end(),
+      [](const Place& a, const Place& b) { return a.before < b.before; });
+  std::vector<Instruction> result;
+  result.reserve(all.size() + places.size());
+  auto next = places.begin();
+  for (uint32_t i = 0; i < all.size(); ++i) {
+    for (; next != places.end() && next->before == i; ++next) {
+      const uint16_t operation = OperationIndex(draft.program, "psum_reset");
+      result.push_back(MakeReset(draft, core, next->tensor, operation,
+                                 all[next->user], next->user == i));
+    }
+    result.push_back(all[i]);
+  }
+  all = std::move(result);
 }
 
 }  // namespace
@@ -191,13 +294,16 @@ void InsertResets(Draft& draft, uint32_t core) {
 absl::Status Allocate(Draft& draft, const Hardware& hardware) {
   absl::Status status = CheckTiles(draft, hardware);
   if (!status.ok()) return status;
-  const std::vector<LiveRange> ranges = FindLiveRanges(draft);
+  std::vector<LiveRange> ranges(draft.program.tensors.size());
   for (uint32_t core = 0; core < draft.instructions.size(); ++core) {
+    const Nests nests(draft.instructions[core]);
+    const std::vector<int32_t> scopes = FindScopes(draft, core, nests);
+    FindLiveRanges(draft, core, nests, scopes, ranges);
     for (Space space : {Space::kSbuf, Space::kPsum}) {
       status = PlaceSpace(draft, hardware, core, space, ranges);
       if (!status.ok()) return status;
     }
-    InsertResets(draft, core);
+    InsertResets(draft, core, nests, scopes);
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
 #include "isa/passes/dependences.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "isa/passes/footprint.h"
@@ -11,51 +12,61 @@ namespace {
 // The accesses so far to all memories of a core.
 class Memory {
  public:
-  Memory(const Program& program, uint32_t core,
-         std::span<const Instruction> instructions)
-      : program_(program),
-        core_(program.cores[core]),
-        written_(program.tensors.size()),
-        hbm_(program.tensors.size()) {
-    for (const Instruction& instruction : instructions) {
-      core_.ForEachAccess(instruction,
-                          [this](const Access& access, Role role, bool) {
-                            if (role != Role::kIn) {
-                              written_[access.tensor] = true;
-                            }
-                          });
-    }
-  }
+  Memory(const Draft& draft, uint32_t core, const std::vector<bool>& written)
+      : program_(draft.program),
+        core_(draft.program.cores[core]),
+        written_(written),
+        hbm_(draft.program.tensors.size()) {}
 
   // Enters the operands of `instruction`. Writes come first: they have to meet
   // the earlier reads of their lane, which the instruction's own reads replace.
   // What index tiles need goes into `at_start`.
   void Add(const Instruction& instruction, Event event, Needs& needs,
            Needs& at_start) {
-    core_.ForEachAccess(instruction, [&](const Access& a, Role role, bool) {
-      if (role != Role::kIn) Add(a, event, true, needs);
-    });
     core_.ForEachAccess(instruction,
-                        [&](const Access& a, Role role, bool is_index) {
-                          if (role != Role::kIn) return;
-                          Add(a, event, false, is_index ? at_start : needs);
+                        [&](const Access& access, Role role, bool) {
+                          if (role != Role::kIn)
+                            Enter(access, event, true, needs, false);
                         });
+    core_.ForEachAccess(
+        instruction, [&](const Access& access, Role role, bool is_index) {
+          if (role != Role::kIn) return;
+          Enter(access, event, false, is_index ? at_start : needs, false);
+        });
+  }
+  void Check(const Composite& composite, Needs& needs) {
+    for (const auto& [access, role] : composite.accesses) {
+      if (RegionMap* region = RegionOf(access)) {
+        region->Check(FootprintOf(access, program_.tensors[access.tensor]),
+                      role != Role::kIn, needs);
+      }
+    }
+  }
+  void AddExit(const Composite& composite, Event event, Needs& needs) {
+    for (const auto& [access, role] : composite.accesses) {
+      Enter(access, event, role != Role::kIn, needs, true);
+    }
   }
 
  private:
-  void Add(const Access& access, Event event, bool write, Needs& needs) {
-    if (!access.on_chip() && !written_[access.tensor]) return;
-    RegionMap& region = access.space == Space::kSbuf   ? sbuf_
-                        : access.space == Space::kPsum ? psum_
-                                                       : hbm_[access.tensor];
-    const Footprint footprint =
-        FootprintOf(access, program_.tensors[access.tensor]);
-    region.Add(event, footprint, write, needs);
+  // Null where nothing is ordered.
+  RegionMap* RegionOf(const Access& access) {
+    if (!access.on_chip() && !written_[access.tensor]) return nullptr;
+    return access.space == Space::kSbuf   ? &sbuf_
+           : access.space == Space::kPsum ? &psum_
+                                          : &hbm_[access.tensor];
+  }
+  void Enter(const Access& access, Event event, bool write, Needs& needs,
+             bool opaque) {
+    RegionMap* region = RegionOf(access);
+    if (region == nullptr) return;
+    region->Add(event, FootprintOf(access, program_.tensors[access.tensor]),
+                write, needs, opaque);
   }
 
   const Program& program_;
   const CoreProgram& core_;
-  std::vector<bool> written_;  // by tensor
+  const std::vector<bool>& written_;  // by tensor
   RegionMap sbuf_;
   RegionMap psum_;
   std::vector<RegionMap> hbm_;  // by tensor
@@ -70,55 +81,125 @@ bool InOrder(const Lanes& lanes, Event mine, Event other) {
   return other.lane == mine.lane && info.queues == 1;
 }
 
-// Removes what another of `events` implies.
-void Reduce(const VectorClocks& clocks, std::vector<Event>& events) {
-  for (size_t i = 0; i < events.size();) {
-    bool implied = false;
-    for (size_t j = 0; j < events.size() && !implied; ++j) {
-      implied = j != i && clocks.Implies(events[j], events[i]);
+// One pass over the items of a level, some number of times.
+class Finder {
+ public:
+  Finder(const Draft& draft, uint32_t core, const std::vector<bool>& written,
+         const Level& level, size_t iterations, const std::vector<bool>& forced)
+      : instructions_(draft.instructions[core]),
+        level_(level),
+        iterations_(iterations),
+        forced_(forced),
+        memory_(draft, core, written),
+        result_(Lanes(draft.program, core, instructions_, level, iterations)),
+        needs_(result_.lanes.info.size()),
+        at_start_(result_.lanes.info.size()) {}
+
+  Dependences Run() {
+    const size_t n = level_.items.size();
+    result_.first_wait.reserve(n * iterations_ + 1);
+    for (size_t i = 0; i < n * iterations_; ++i) Add(i);
+    result_.first_wait.push_back(result_.waits.size());
+    return std::move(result_);
+  }
+
+ private:
+  void Add(size_t i) {
+    const size_t n = level_.items.size();
+    const LevelItem& item = level_.items[i % n];
+    const Instruction& instruction = instructions_[item.instruction];
+    const Engine engine = instruction.engine;
+    const Event event = result_.lanes.events[i];
+    switch (item.kind) {
+      case LevelItem::Kind::kPlain:
+        memory_.Add(instruction, event, needs_, at_start_);
+        break;
+      case LevelItem::Kind::kEntry:
+        memory_.Check(level_.composites[item.composite], needs_);
+        break;
+      case LevelItem::Kind::kExit:
+        memory_.AddExit(level_.composites[item.composite], event, needs_);
+        break;
     }
-    if (implied) {
-      events.erase(events.begin() + static_cast<ptrdiff_t>(i));
-    } else {
-      ++i;
+    // Itself of the iteration before.
+    const bool again = i >= n && Info(instruction.opcode).dma;
+    const Event before = again ? result_.lanes.events[i - n] : Event{};
+    if (again) needs_.Require(before);
+    unknown_.clear();
+    needs_.Drain([&](Event other) {
+      if (other == event || InOrder(result_.lanes, event, other)) return;
+      if (!result_.clocks.Knows(engine, other)) unknown_.push_back(other);
+    });
+    // A DMA reads its indices when it is triggered, not in its queue's turn.
+    at_start_.Drain([&](Event other) {
+      if (other == event || other.lane == static_cast<uint32_t>(engine)) return;
+      if (!result_.clocks.Knows(engine, other)) unknown_.push_back(other);
+    });
+    Reduce();
+    const bool must = again && forced_[i % n];
+    if (must &&
+        std::find(unknown_.begin(), unknown_.end(), before) == unknown_.end()) {
+      unknown_.push_back(before);
+    }
+    result_.first_wait.push_back(result_.waits.size());
+    for (Event other : unknown_) {
+      result_.clocks.Wait(engine, other);
+      result_.waits.push_back(other);
+    }
+    result_.clocks.Issue(engine, event);
+  }
+
+  // Removes what another of the unknown implies.
+  void Reduce() {
+    for (size_t i = 0; i < unknown_.size();) {
+      bool implied = false;
+      for (size_t j = 0; j < unknown_.size() && !implied; ++j) {
+        implied = j != i && result_.clocks.Implies(unknown_[j], unknown_[i]);
+      }
+      if (implied) {
+        unknown_.erase(unknown_.begin() + static_cast<ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
     }
   }
-}
+
+  const std::vector<Instruction>& instructions_;
+  const Level& level_;
+  const size_t iterations_;
+  const std::vector<bool>& forced_;
+  Memory memory_;
+  Dependences result_;
+  Needs needs_;
+  Needs at_start_;
+  std::vector<Event> unknown_;
+};
 
 }  // namespace
 
-Dependences FindDependences(const Program& program, uint32_t core,
-                            std::span<const Instruction> instructions) {
-  Dependences result(Lanes(program, core, instructions));
-  Memory memory(program, core, instructions);
-  Needs needs(result.lanes.info.size());
-  Needs at_start(result.lanes.info.size());
-  std::vector<Event> unknown;
-  result.first_wait.reserve(instructions.size() + 1);
-  for (size_t i = 0; i < instructions.size(); ++i) {
-    const Engine engine = instructions[i].engine;
-    const Event event = result.lanes.events[i];
-    memory.Add(instructions[i], event, needs, at_start);
-    unknown.clear();
-    needs.Drain([&](Event other) {
-      if (other == event || InOrder(result.lanes, event, other)) return;
-      if (!result.clocks.Knows(engine, other)) unknown.push_back(other);
-    });
-    // A DMA reads its indices when it is triggered, not in its queue's turn.
-    at_start.Drain([&](Event other) {
-      if (other == event || other.lane == static_cast<uint32_t>(engine)) return;
-      if (!result.clocks.Knows(engine, other)) unknown.push_back(other);
-    });
-    Reduce(result.clocks, unknown);
-    result.first_wait.push_back(result.waits.size());
-    for (Event other : unknown) {
-      result.clocks.Wait(engine, other);
-      result.waits.push_back(other);
-    }
-    result.clocks.Issue(engine, event);
+std::vector<bool> WrittenTensors(const Draft& draft, uint32_t core) {
+  std::vector<bool> written(draft.program.tensors.size());
+  for (const Instruction& instruction : draft.instructions[core]) {
+    if (IsMarker(instruction)) continue;
+    draft.program.cores[core].ForEachAccess(
+        instruction, [&](const Access& access, Role role, bool) {
+          if (role != Role::kIn) written[access.tensor] = true;
+        });
   }
-  result.first_wait.push_back(result.waits.size());
-  return result;
+  return written;
+}
+
+Dependences FindDependences(const Draft& draft, uint32_t core,
+                            const std::vector<bool>& written,
+                            const Level& level) {
+  return Finder(draft, core, written, level, 1, {}).Run();
+}
+
+Dependences FindLoopDependences(const Draft& draft, uint32_t core,
+                                const std::vector<bool>& written,
+                                const Level& level,
+                                const std::vector<bool>& forced) {
+  return Finder(draft, core, written, level, 2, forced).Run();
 }
 
 }  // namespace trnemu

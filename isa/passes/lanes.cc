@@ -14,14 +14,18 @@ uint32_t QueueSetOf(const CoreProgram& core, const Instruction& instruction) {
 }  // namespace
 
 Lanes::Lanes(const Program& program, uint32_t core,
-             std::span<const Instruction> instructions) {
+             std::span<const Instruction> instructions, const Level& level,
+             size_t iterations) {
   for (uint32_t e = 0; e < kFirstDmaLane; ++e) {
     info.push_back({static_cast<Engine>(e), 0, 0});
   }
   std::map<std::pair<Engine, uint32_t>, uint32_t> dma_lanes;
   std::vector<uint32_t> issued(kFirstDmaLane);
-  events.reserve(instructions.size());
-  for (const Instruction& instruction : instructions) {
+  const size_t n = level.items.size();
+  events.reserve(n * iterations);
+  for (size_t i = 0; i < n * iterations; ++i) {
+    const Instruction& instruction =
+        instructions[level.items[i % n].instruction];
     uint32_t lane = static_cast<uint32_t>(instruction.engine);
     if (Info(instruction.opcode).dma) {
       const uint32_t set = QueueSetOf(program.cores[core], instruction);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "isa/passes/level.h"
 #include "isa/program.h"
 
 namespace trnemu {
@@ -35,11 +36,14 @@ struct LaneInfo {
 
 // The lanes that instructions use, and the event of each instruction.
 struct Lanes {
+  // Of `iterations` passes over the items of `level`, whose instructions are
+  // of core `core`.
   Lanes(const Program& program, uint32_t core,
-        std::span<const Instruction> instructions);
+        std::span<const Instruction> instructions, const Level& level,
+        size_t iterations);
 
   std::vector<LaneInfo> info;
-  std::vector<Event> events;  // of each instruction
+  std::vector<Event> events;  // of each item
 };
 
 // The latest event of each lane that an instruction depends on.

@@ -13,9 +13,10 @@ constexpr size_t kMaxRecords = 512;
 }  // namespace
 
 void RegionMap::Add(Event event, const Footprint& footprint, bool write,
-                    Needs& needs) {
+                    Needs& needs, bool opaque) {
   ++accesses_;
   const uint32_t mine = NewRecord(event, footprint, write);
+  records_[mine].opaque = opaque;
   Split(footprint.begin);
   Split(footprint.end);
   auto it = segments_.lower_bound(footprint.begin);
@@ -31,6 +32,21 @@ void RegionMap::Add(Event event, const Footprint& footprint, bool write,
   }
   MergeEqual(footprint.begin, footprint.end);
   Release(mine);
+}
+
+void RegionMap::Check(const Footprint& footprint, bool write,
+                      Needs& needs) const {
+  auto it = segments_.upper_bound(footprint.begin);
+  if (it != segments_.begin()) --it;
+  for (; it != segments_.end() && it->first < footprint.end; ++it) {
+    if (it->second.end <= footprint.begin) continue;
+    for (uint32_t id : it->second.records) {
+      const Record& r = records_[id];
+      if ((r.write || write) && MayOverlap(r.footprint, footprint)) {
+        needs.Require(r.event);
+      }
+    }
+  }
 }
 
 uint32_t RegionMap::NewRecord(Event event, const Footprint& footprint,
@@ -58,6 +74,7 @@ void RegionMap::Release(uint32_t record) {
 bool RegionMap::Conflicts(uint32_t record, uint32_t mine) {
   Record& r = records_[record];
   if (!r.write && !records_[mine].write) return false;
+  if (records_[mine].opaque) return false;
   if (r.event == records_[mine].event) return false;
   if (r.compared_at != accesses_) {
     r.compared_at = accesses_;
@@ -67,6 +84,7 @@ bool RegionMap::Conflicts(uint32_t record, uint32_t mine) {
 }
 
 bool RegionMap::Replaces(const Record& mine, const Record& record) const {
+  if (mine.opaque) return false;
   if (!Covers(mine.footprint, record.footprint)) return false;
   return mine.write || (!record.write && mine.event.lane == record.event.lane);
 }

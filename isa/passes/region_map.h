@@ -25,12 +25,17 @@ class RegionMap {
   // Enters an access of instruction `event`, which comes after all instructions
   // entered so far, and requires of `needs` the events it depends on. The
   // writes of an instruction must be entered before its reads.
-  void Add(Event event, const Footprint& footprint, bool write, Needs& needs);
+  // An `opaque` one (the end of a loop) neither waits for nor replaces others.
+  void Add(Event event, const Footprint& footprint, bool write, Needs& needs,
+           bool opaque = false);
+  // Requires the events that an access would depend on, without entering it.
+  void Check(const Footprint& footprint, bool write, Needs& needs) const;
 
  private:
   struct Record {
     Event event;
     bool write = false;
+    bool opaque = false;
     bool touches = false;      // what was found at ...
     uint64_t compared_at = 0;  // ... this access
     uint32_t references = 0;   // segments that list it, and Add

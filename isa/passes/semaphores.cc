@@ -20,8 +20,8 @@ constexpr size_t kMaxDmaSemaphores = 64;
 
 class Assigner {
  public:
-  Assigner(const Dependences& dependences, uint32_t core,
-           const Hardware& hardware, Draft& draft);
+  Assigner(const Dependences& dependences, const Level& level, uint32_t core,
+           const Hardware& hardware, Draft& draft, SyncPlan& plan);
   absl::Status Run();
 
  private:
@@ -42,7 +42,7 @@ class Assigner {
   void MarkAwaited();
   void CountSemaphores();
   absl::Status Assign(size_t index);
-  absl::Status SignalEngine(Event event);
+  absl::Status SignalEngine(size_t index, Event event);
   absl::Status SignalDma(size_t index, Event event);
   absl::StatusOr<Counter*> DmaCounter(Event event, int64_t parts);
   bool KnowsComplete(Event trigger, const Counter& counter) const;
@@ -54,9 +54,9 @@ class Assigner {
   const uint32_t core_;
   const int64_t max_value_;
   const int64_t max_semaphores_;
+  const Level& level_;
   Draft& draft_;
-  std::vector<Wait> waits_;  // the new pools
-  std::vector<Signal> signals_;
+  SyncPlan& plan_;
   std::vector<std::vector<Mark>> marks_;  // by lane and sequence
   std::array<std::optional<Counter>, kFirstDmaLane> engines_;
   std::array<int, kFirstDmaLane> engine_counters_{};  // made so far
@@ -68,13 +68,16 @@ class Assigner {
   std::array<std::vector<uint32_t>, kFirstDmaLane> learned_;
 };
 
-Assigner::Assigner(const Dependences& dependences, uint32_t core,
-                   const Hardware& hardware, Draft& draft)
+Assigner::Assigner(const Dependences& dependences, const Level& level,
+                   uint32_t core, const Hardware& hardware, Draft& draft,
+                   SyncPlan& plan)
     : dependences_(dependences),
       core_(core),
       max_value_(hardware.sequencer.semaphore_max),
       max_semaphores_(hardware.sequencer.semaphores),
+      level_(level),
       draft_(draft),
+      plan_(plan),
       marks_(dependences.lanes.info.size()) {
   for (auto& learned : learned_) learned.resize(dependences.lanes.info.size());
 }
@@ -106,50 +109,27 @@ void Assigner::CountSemaphores() {
 absl::Status Assigner::Run() {
   MarkAwaited();
   CountSemaphores();
-  const size_t count = draft_.instructions[core_].size();
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < level_.items.size(); ++i) {
     absl::Status status = Assign(i);
     if (!status.ok()) return status;
   }
-  draft_.program.cores[core_].waits = std::move(waits_);
-  draft_.program.cores[core_].signals = std::move(signals_);
   return absl::OkStatus();
 }
 
-// Moves the instruction's own waits and signals to the new pools and adds ours.
 absl::Status Assigner::Assign(size_t index) {
-  const CoreProgram& pools = draft_.program.cores[core_];
-  Instruction& instruction = draft_.instructions[core_][index];
-  const auto own_waits = pools.WaitsOf(instruction);
-  const auto own_signals = pools.SignalsOf(instruction);
-  const size_t first_wait = waits_.size();
-  const size_t first_signal = signals_.size();
-  waits_.insert(waits_.end(), own_waits.begin(), own_waits.end());
-  signals_.insert(signals_.end(), own_signals.begin(), own_signals.end());
+  const uint32_t instruction = level_.items[index].instruction;
   for (Event event : dependences_.WaitsOf(index)) {
     const Mark& mark = MarkOf(event);
-    waits_.push_back({mark.semaphore, mark.value, false});
+    plan_.waits.push_back(
+        {instruction, {mark.semaphore, mark.value, false, false}});
   }
   const Event event = dependences_.lanes.events[index];
-  if (MarkOf(event).value != 0) {
-    absl::Status status = event.lane < kFirstDmaLane ? SignalEngine(event)
-                                                     : SignalDma(index, event);
-    if (!status.ok()) return status;
-  }
-  constexpr size_t kMax = std::numeric_limits<uint8_t>::max();
-  if (waits_.size() - first_wait > kMax ||
-      signals_.size() - first_signal > kMax) {
-    return Limit("an instruction has more than 255 waits or signals");
-  }
-  instruction.first_wait = static_cast<uint32_t>(first_wait);
-  instruction.num_waits = static_cast<uint8_t>(waits_.size() - first_wait);
-  instruction.first_signal = static_cast<uint32_t>(first_signal);
-  instruction.num_signals =
-      static_cast<uint8_t>(signals_.size() - first_signal);
-  return absl::OkStatus();
+  if (MarkOf(event).value == 0) return absl::OkStatus();
+  return event.lane < kFirstDmaLane ? SignalEngine(index, event)
+                                    : SignalDma(index, event);
 }
 
-absl::Status Assigner::SignalEngine(Event event) {
+absl::Status Assigner::SignalEngine(size_t index, Event event) {
   std::optional<Counter>& counter = engines_[event.lane];
   if (!counter || counter->total >= max_value_) {
     --reserved_;
@@ -161,7 +141,8 @@ absl::Status Assigner::SignalEngine(Event event) {
     counter = Counter{*semaphore, 0, {}, 0};
   }
   MarkOf(event) = {counter->semaphore, ++counter->total};
-  signals_.push_back({counter->semaphore});
+  plan_.signals.push_back(
+      {level_.items[index].instruction, {counter->semaphore}});
   return absl::OkStatus();
 }
 
@@ -171,7 +152,8 @@ absl::Status Assigner::SignalDma(size_t index, Event event) {
   if (!found.ok()) return found.status();
   Counter& counter = **found;
   if (!KnowsComplete(event, counter)) {
-    waits_.push_back({counter.semaphore, counter.total, false});
+    plan_.waits.push_back({level_.items[index].instruction,
+                           {counter.semaphore, counter.total, false, false}});
     uint32_t& learned =
         learned_[static_cast<size_t>(lane.engine)][counter.last.lane];
     learned = std::max(learned, counter.last.sequence);
@@ -180,7 +162,8 @@ absl::Status Assigner::SignalDma(size_t index, Event event) {
   counter.last = event;
   counter.instruction = index;
   MarkOf(event) = {counter.semaphore, counter.total};
-  signals_.push_back({counter.semaphore});
+  plan_.signals.push_back(
+      {level_.items[index].instruction, {counter.semaphore}});
   return absl::OkStatus();
 }
 
@@ -249,9 +232,11 @@ absl::Status Assigner::Limit(std::string message) const {
 
 }  // namespace
 
-absl::Status AssignSemaphores(const Dependences& dependences, uint32_t core,
-                              const Hardware& hardware, Draft& draft) {
-  return Assigner(dependences, core, hardware, draft).Run();
+absl::Status AssignSemaphores(const Dependences& dependences,
+                              const Level& level, uint32_t core,
+                              const Hardware& hardware, Draft& draft,
+                              SyncPlan& plan) {
+  return Assigner(dependences, level, core, hardware, draft, plan).Run();
 }
 
 }  // namespace trnemu

@@ -20,6 +20,44 @@ class RandomDraft {
     return maker_.draft;
   }
 
+  // The same with loops, nested up to three deep, of none to four iterations,
+  // and tiles that are made in them.
+  Draft MakeWithLoops(int instructions) {
+    Draft& draft = maker_.draft;
+    draft.loops.resize(1);
+    std::vector<uint32_t> open;
+    for (int i = 0; i < instructions; ++i) {
+      if (open.size() < 3 && Below(7) == 0) {
+        open.push_back(static_cast<uint32_t>(draft.loops[0].size()));
+        Loop loop;
+        loop.induction = open.back();
+        loop.lo.kind = loop.hi.kind = Operand::Kind::kImmediate;
+        loop.hi.immediate = OneOf({0, 1, 2, 2, 3, 4});
+        draft.loops[0].push_back(loop);
+        draft.instructions[0].push_back(LoopMarker(true, open.back()));
+        if (Below(2) == 0) {
+          const bool psum = Below(2) == 0;
+          (psum ? psum_ : sbuf_)
+              .push_back(maker_.Tile(
+                  psum ? TensorKind::kPsum : TensorKind::kSbuf,
+                  "l" + std::to_string(draft.program.tensors.size()),
+                  kPartitions, 8 + Below(24)));
+          draft.tensor_loop.resize(draft.program.tensors.size(), -1);
+          draft.tensor_loop.back() = static_cast<int32_t>(open.back());
+        }
+      }
+      Step();
+      while (!open.empty() && Below(6) == 0) {
+        draft.instructions[0].push_back(LoopMarker(false, open.back()));
+        open.pop_back();
+      }
+    }
+    for (; !open.empty(); open.pop_back()) {
+      draft.instructions[0].push_back(LoopMarker(false, open.back()));
+    }
+    return draft;
+  }
+
  private:
   static constexpr int64_t kPartitions = 4;
 

@@ -23,20 +23,28 @@ namespace trnemu {
 class Replay {
  public:
   Replay(const Program& program, const Hardware& hardware)
+      : Replay(program, hardware, InOrder(program)) {}
+  // `sequence`: what is executed, in program order, by the instructions'
+  // `order`; with loops, those inside come several times.
+  Replay(const Program& program, const Hardware& hardware,
+         const std::vector<uint32_t>& sequence)
       : program_(program), hardware_(hardware) {
     PlaceMemories();
     streams_.resize(kEngineNames.size());
-    std::vector<std::pair<uint32_t, std::pair<size_t, size_t>>> order;
-    const CoreProgram& core = program.cores[0];
-    for (size_t e = 0; e < streams_.size(); ++e) {
-      for (const Instruction& i : core.streams[e]) {
-        order.push_back({i.order, {e, streams_[e].size()}});
-        streams_[e].push_back(Decode(i));
-      }
+    std::map<uint32_t, const Instruction*> by_order;
+    for (const auto& stream : program.cores[0].streams) {
+      for (const Instruction& i : stream) by_order[i.order] = &i;
     }
-    std::sort(order.begin(), order.end());
+    std::vector<std::pair<size_t, size_t>> order;
+    for (const uint32_t n : sequence) {
+      const Instruction& i = *by_order.at(n);
+      const auto e = static_cast<size_t>(i.engine);
+      order.push_back({e, streams_[e].size()});
+      streams_[e].push_back(Decode(i));
+      streams_[e].back().mark = static_cast<uint32_t>(order.size());
+    }
     memory_.assign(memory_size_, 0);
-    for (const auto& [unused, where] : order) {
+    for (const auto& where : order) {
       Operation& op = streams_[where.first][where.second];
       for (uint32_t byte : op.reads) op.expected.push_back(memory_[byte]);
       for (uint32_t byte : op.writes) memory_[byte] = Mark(op);
@@ -60,6 +68,9 @@ class Replay {
     return memory_ == final_ ? "" : "memory differs at the end";
   }
 
+  // The largest value a semaphore had, over all runs.
+  int64_t largest_semaphore() const { return most_; }
+
  private:
   struct Operation {
     const Instruction* instruction = nullptr;
@@ -67,6 +78,7 @@ class Replay {
     std::vector<uint32_t> expected;       // what the reads see, in order
     uint32_t queue_set = 0;
     uint32_t parts = 0;  // DMA
+    uint32_t mark = 0;   // what it writes: its place in program order, from 1
   };
   struct Part {
     const Operation* operation = nullptr;
@@ -75,8 +87,14 @@ class Replay {
   };
   using Queue = std::pair<uint32_t, uint32_t>;  // queue set, index
 
-  static uint32_t Mark(const Operation& op) {
-    return op.instruction->order + 1;
+  static uint32_t Mark(const Operation& op) { return op.mark; }
+  static std::vector<uint32_t> InOrder(const Program& program) {
+    std::vector<uint32_t> orders;
+    for (const auto& stream : program.cores[0].streams) {
+      for (const Instruction& i : stream) orders.push_back(i.order);
+    }
+    std::sort(orders.begin(), orders.end());
+    return orders;
   }
 
   void PlaceMemories() {
@@ -219,8 +237,9 @@ class Replay {
       const bool own = op.parts > 0 && seen == Mark(op);
       if (seen == op.expected[i] || own) continue;
       problem_ = "instruction " + std::to_string(op.instruction->order) +
-                 " reads what " + std::to_string(int64_t{seen} - 1) +
-                 " wrote, not " + std::to_string(int64_t{op.expected[i]} - 1);
+                 " at " + std::to_string(op.mark - 1) + " reads what " +
+                 std::to_string(int64_t{seen} - 1) + " wrote, not " +
+                 std::to_string(int64_t{op.expected[i]} - 1);
       return;
     }
   }
@@ -234,6 +253,7 @@ class Replay {
   void SignalAll(const Instruction& instruction) {
     for (const Signal& s : program_.cores[0].SignalsOf(instruction)) {
       semaphores_[s.semaphore] += s.value;
+      most_ = std::max(most_, semaphores_[s.semaphore]);
       if (s.op != SignalOp::kAdd ||
           semaphores_[s.semaphore] > hardware_.sequencer.semaphore_max) {
         problem_ = "a semaphore leaves its range";
@@ -256,6 +276,7 @@ class Replay {
   std::map<Queue, std::deque<Part>> queues_;
   std::vector<int64_t> semaphores_;
   std::string problem_;
+  int64_t most_ = 0;
 };
 
 }  // namespace trnemu

@@ -34,6 +34,7 @@ from trnemu._run import (
 from trnemu._trnemu import (
     Finding,
     Program,
+    Register,
     Semaphore,
     Signal,
     View,
@@ -58,6 +59,7 @@ __all__ = [
     "Profile",
     "Program",
     "ProgramBuilder",
+    "Register",
     "Rule",
     "RunResult",
     "Semaphore",

@@ -11,7 +11,7 @@ from trnemu import _trnemu
 from trnemu._dtype import Dtype
 from trnemu._fault import Fault, fault_of
 from trnemu._operations import OperationMethods, operations
-from trnemu._trnemu import Finding, Program, Semaphore, View
+from trnemu._trnemu import Finding, Program, Register, Semaphore, View
 
 _SYNC = ("auto", "explicit")
 
@@ -47,6 +47,27 @@ class CoreScope:
 
     def __exit__(self, *exception: object) -> None:
         self._builder._core.select_core(self._before.pop())
+
+
+class LoopScope:
+    """What ProgramBuilder.fori_loop() and while_loop() give, for a with
+    statement."""
+
+    def __init__(self, builder: ProgramBuilder, begin: Any) -> None:
+        self._builder = builder
+        self._begin = begin
+        self._cores: list[int] = []
+
+    def __enter__(self) -> Any:
+        self._cores.append(self._builder._core.core)
+        return self._begin()
+
+    def __exit__(self, *exception: object) -> None:
+        core = self._builder._core
+        inside = core.core
+        core.select_core(self._cores.pop())
+        core.end_loop()
+        core.select_core(inside)
 
 
 class ProgramBuilder(OperationMethods):
@@ -179,33 +200,34 @@ class ProgramBuilder(OperationMethods):
         """
         return self._core.build()
 
-    def register_alloc(self, x: Any = None) -> Any:
-        """Not supported yet: raises Fault."""
-        _unsupported("register_alloc", "use Python numbers")
+    def register_alloc(self, x: int | None = None) -> Register:
+        """A new 32-bit register of the current core, with the value x.
 
-    def register_load(self, dst: Any, src: Any) -> None:
-        """Not supported yet: raises Fault."""
-        _unsupported("register_load", "use Python numbers")
+        Without x, reading it before register_move, register_load or
+        register_alu has set it is a fault of the run (uninitialized).
+        """
+        return self._core.add_register(x)
 
-    def register_store(self, dst: Any, src: Any) -> None:
-        """Not supported yet: raises Fault."""
-        _unsupported("register_store", "use memset with a Python number")
+    def fori_loop(
+        self, lo: int | Register, hi: int | Register, step: int = 1
+    ) -> LoopScope:
+        """`with b.fori_loop(0, n) as i:` repeats what is added inside, on the
+        device, for i = lo, lo + step, ... while i < hi.
 
-    def register_move(self, dst: Any, src: Any) -> None:
-        """Not supported yet: raises Fault."""
-        _unsupported("register_move", "use Python numbers")
+        i is a Register, for dynamic addresses and register_alu; only the loop
+        may write it. Bounds are read once, before the first iteration; a
+        register that is loaded from memory makes the trip count a matter of
+        the run. Tiles made inside are made anew in every iteration.
+        Fault (illegal) if step is not 1 to 2**31 - 1.
+        """
+        core = self._core
+        return LoopScope(self, lambda: core.begin_loop(lo, hi, step))
 
-    def register_alu(self, dst: Any, op: Any, a: Any, b: Any) -> None:
-        """Not supported yet: raises Fault."""
-        _unsupported("register_alu", "compute with Python numbers")
-
-    def fori_loop(self, lo: Any, hi: Any, step: Any = 1) -> Any:
-        """Not supported yet: raises Fault."""
-        _unsupported("fori_loop", "unroll it with a Python for loop")
-
-    def while_loop(self, reg: Any) -> Any:
-        """Not supported yet: raises Fault."""
-        _unsupported("while_loop", "unroll it with a Python loop")
+    def while_loop(self, reg: Register) -> LoopScope:
+        """`with b.while_loop(reg):` repeats what is added inside while the
+        register is not zero, which is tested before each iteration."""
+        core = self._core
+        return LoopScope(self, lambda: core.begin_while(reg))
 
     def __getattr__(self, name: str) -> Any:
         if name in _LATER:

@@ -144,5 +144,11 @@ class OperationMethods:
     _core: _trnemu.Builder
 
 
+# register_alloc gives a register, so that ProgramBuilder has a method of its
+# own; branch is what loops become.
+_NO_METHOD = ("register_alloc", "branch")
+
 for _index, _operation in enumerate(_TABLE):
+    if _operation.name in _NO_METHOD:
+        continue
     setattr(OperationMethods, _operation.name, _method(_index, _operation))

@@ -1,0 +1,53 @@
+// The 32-bit registers of one sequencer.
+#ifndef TRNEMU_CORE_REGISTERS_H_
+#define TRNEMU_CORE_REGISTERS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/execution.h"
+#include "isa/program.h"
+
+namespace trnemu {
+
+class RegisterFile {
+ public:
+  // Registers 0 to count - 1, none of which has a value yet.
+  void Resize(size_t count) {
+    values_.resize(count);
+    known_.resize(count);
+  }
+  bool known(uint32_t number) const { return known_[number]; }
+  int32_t value(uint32_t number) const { return values_[number]; }
+  void Set(uint32_t number, int32_t value) {
+    values_[number] = value;
+    known_[number] = true;
+  }
+
+ private:
+  std::vector<int32_t> values_;
+  std::vector<bool> known_;
+};
+
+// One more than the largest register a stream names.
+size_t CountRegisters(const CoreProgram& core,
+                      const std::vector<Instruction>& stream);
+
+// `uninitialized` (register.unset) if the instruction reads a register that
+// nothing has set.
+absl::Status CheckRegisters(const RegisterFile& registers,
+                            const CoreProgram& core,
+                            const Instruction& instruction);
+
+int32_t Compute(RegisterOp op, int32_t a, int32_t b);
+
+// The value a register takes from one element: integers extended by their
+// sign, other types as their bits.
+int32_t LoadRegister(const Tile& src);
+// Writes the low bytes.
+void StoreRegister(int32_t value, const Tile& dst);
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_REGISTERS_H_
