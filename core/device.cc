@@ -106,11 +106,17 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->findings = &sink;
     state->check_memory = options.checks != Checks::kOff;
     state->allow = options.allow;
-    state->stationary_dtype = Dtype::kInvalid;
-    state->stationary_rows = 0;
-    state->stationary_columns = 0;
+    for (auto& tile : state->loaded) {
+      if (tile != nullptr) tile->rows = 0;
+    }
+    state->match_lanes = 0;
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
+    state->vector_accumulators.fill(0);
+    state->vector_accumulators_known.fill(false);
+    state->random = RandomState(options.seed);
+    state->random_reported = 0;
+    state->topk_reported = false;
     states.push_back(state.get());
   }
   for (auto& core : machine_->cores) core->Clear();

@@ -97,7 +97,7 @@ absl::Status IndexReader::ReadScalar(int64_t element_bytes, int64_t& bytes) {
     if (!status.ok()) return status;
     return Place(IndexAt(index_, 0, 0), 0, element_bytes, bytes);
   }
-  return Place(value_, 0, element_bytes, bytes);
+  return Place(registers_[indirection_.reg], 0, element_bytes, bytes);
 }
 
 absl::Status IndexReader::ReadRows(int64_t element_bytes, int64_t count,

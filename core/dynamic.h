@@ -9,6 +9,7 @@
 #define TRNEMU_CORE_DYNAMIC_H_
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,14 +31,14 @@ int64_t IndexAt(const Tile& tile, int64_t p, int64_t j);
 // Reads the indices of one operand.
 class IndexReader {
  public:
-  // `index` is the place of the index tile, or `value` the register's.
+  // `index` is the place of the index tile, unless the index is in a register.
   // `operand` and `tensor` are names, for diagnostics.
-  IndexReader(const Indirection& indirection, const Tile& index, int32_t value,
-              std::string_view operand, std::string_view tensor, OobMode mode,
-              CoreState& state)
+  IndexReader(const Indirection& indirection, const Tile& index,
+              std::span<const int32_t> registers, std::string_view operand,
+              std::string_view tensor, OobMode mode, CoreState& state)
       : indirection_(indirection),
         index_(index),
-        value_(value),
+        registers_(registers),
         operand_(operand),
         tensor_(tensor),
         mode_(mode),
@@ -64,7 +65,7 @@ class IndexReader {
 
   const Indirection& indirection_;
   const Tile& index_;
-  int32_t value_;
+  std::span<const int32_t> registers_;
   std::string_view operand_;
   std::string_view tensor_;
   OobMode mode_;

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "core/numerics/matmul.h"
 #include "core/numerics/options.h"
+#include "core/numerics/random_numbers.h"
 #include "isa/diagnostic.h"
 #include "isa/hardware.h"
 #include "isa/program.h"
@@ -74,6 +75,25 @@ class FindingSink {
   virtual void Warn(Diagnostic diagnostic) = 0;
 };
 
+// A stationary tile that is loaded into the tensor engine's array.
+struct LoadedTile {
+  Stationary values;
+  Dtype dtype = Dtype::kInvalid;
+  // In transpose mode the bits of what is loaded, widened to 32 (K x M).
+  std::vector<uint32_t> bits;
+  // MX: the values, where one of them is beyond fp32 (4K x M); else empty.
+  std::vector<double> wide;
+  int64_t rows = 0;     // K, partitions; 0: nothing is loaded
+  int64_t columns = 0;  // M
+  int64_t pass = 0;
+  bool transpose = false;
+  bool mx = false;
+  PerfMode perf_mode = PerfMode::kNone;
+  // The tile of the array it is in: start row, start column, rows, columns.
+  std::array<int64_t, 4> position{};
+  uint32_t cells = 0;  // the array's 32 x 32 cells that it covers, as bits
+};
+
 // Where the elements of a view made by indirect() stand while an instruction
 // works on them (core/engines/indirect.h).
 struct IndirectScratch {
@@ -92,21 +112,27 @@ struct CoreState {
   std::span<const std::string> allow;  // ids of errors that may pass
   int64_t warnings_seen = 0;
 
-  // Tensor engine: what is loaded now.
-  Stationary stationary;
-  Dtype stationary_dtype = Dtype::kInvalid;
-  // In transpose mode the bits of what is loaded, widened to 32 (K x M).
-  std::vector<uint32_t> stationary_bits;
-  int64_t stationary_rows = 0;     // K; 0: nothing is loaded
-  int64_t stationary_columns = 0;  // M
-  int64_t stationary_pass = 0;
-  bool stationary_transpose = false;
-  // The tile of the array it is in: start row, start column, rows, columns.
-  std::array<int64_t, 4> stationary_position{};
+  // Tensor engine: what is loaded now, by the first 32 x 32 cell that it
+  // covers, row by row (core/engines/array.h). Null: never used.
+  std::array<std::unique_ptr<LoadedTile>, 16> loaded;
+  // Vector engine: the eight values that a search looks for, one row a lane,
+  // and how many lanes are loaded in this run.
+  std::array<std::array<float, 8>, kPartitions> match_values{};
+  int64_t match_lanes = 0;
   // Scalar engine: one running sum per lane.
   std::array<float, kPartitions> scalar_accumulators{};
   // Lanes that were reset in this run; the others hold what is left over.
   std::array<bool, kPartitions> scalar_accumulators_set{};
+  // Vector engine: the same, and whether each lane's value is known
+  // (core/engines/vector_accumulators.h).
+  std::array<float, kPartitions> vector_accumulators{};
+  std::array<bool, kPartitions> vector_accumulators_known{};
+  // Vector and gpsimd engine: their generators, and whether a draw from them,
+  // of each opcode (1 << Opcode), was reported in this run.
+  RandomState random;
+  uint64_t random_reported = 0;
+  // Of TopK, the same.
+  bool topk_reported = false;
   // Row buffers; each at least the longest free size (65536 elements).
   std::array<std::vector<float>, 4> rows;
   std::vector<uint32_t> bits[3];
@@ -114,7 +140,7 @@ struct CoreState {
   bool backwards = false;
   // By operand slot.
   std::array<IndirectScratch, 8> indirect;
-  // Matrices of the tensor engine (128 x 8192 at most), grown on first use.
+  // Matrices of the tensor engine (256 x 8192 at most), grown on first use.
   std::array<std::vector<float>, 3> matrices;
 };
 

@@ -3,6 +3,7 @@
 #define TRNEMU_CORE_REGISTERS_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@ class RegisterFile {
   }
   bool known(uint32_t number) const { return known_[number]; }
   int32_t value(uint32_t number) const { return values_[number]; }
+  std::span<const int32_t> values() const { return values_; }
   void Set(uint32_t number, int32_t value) {
     values_[number] = value;
     known_[number] = true;

@@ -46,6 +46,7 @@ Runner::Runner(const Program& program, Machine& machine,
       states_(states),
       placement_(program, machine, blocks, options.checks != Checks::kOff),
       semaphores_(program.semaphores.size()),
+      exchanges_(program),
       dma_engine_free_(program.cores.size()),
       queue_free_(program.queue_sets.size() * kQueues, 0),
       pending_parts_(program.queue_sets.size() * kQueues),
@@ -221,7 +222,7 @@ absl::Status Runner::RunRandom() {
       if (!s.done() && WaitsHold(s)) ready.push_back(&s);
     }
     for (size_t q = 0; pending_count_ > 0 && q < pending_parts_.size(); ++q) {
-      if (!pending_parts_[q].empty()) queues.push_back(q);
+      if (HeadIsReady(q)) queues.push_back(q);
     }
     const size_t choices = ready.size() + queues.size();
     if (choices == 0) return Deadlock();
@@ -231,10 +232,7 @@ absl::Status Runner::RunRandom() {
       Prepare(*ready[pick]);
       status = Step(*ready[pick]);
     } else {
-      auto& queue = pending_parts_[queues[pick - ready.size()]];
-      const auto [transfer, part] = queue.front();
-      queue.pop_front();
-      --pending_count_;
+      const auto [transfer, part] = TakeHead(queues[pick - ready.size()]);
       status = FinishPart(transfer, part);
     }
     if (!status.ok()) return status;
@@ -307,7 +305,8 @@ absl::Status Runner::StepCompute(Sequencer& s) {
     const auto specs = Info(i.opcode).operands;
     const bool writes = !specs.empty() && specs[0].role != Role::kIn &&
                         s.slots[0].kind == Operand::Kind::kAccess &&
-                        s.slots[0].indirection == nullptr;
+                        s.slots[0].indirection == nullptr &&
+                        i.opcode != Opcode::kCoreBarrier;
     Log(s.core, i, start, s.last_completion,
         writes ? &s.slots[0].tile : nullptr);
   }

@@ -11,10 +11,12 @@
 #include <optional>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "core/engines/dma.h"
+#include "core/exchange.h"
 #include "core/execution.h"
 #include "core/machine.h"
 #include "core/run.h"
@@ -62,6 +64,7 @@ class Runner : public FindingSink {
     int64_t parts_left = 0;
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
+    int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
   };
 
   absl::Status RunTimed();
@@ -87,10 +90,6 @@ class Runner : public FindingSink {
   absl::Status ReadIndices(const Sequencer& s, size_t o, OobMode mode,
                            int64_t& bytes, std::vector<int64_t>* rows);
   absl::Status StepDma(Sequencer& s);
-  absl::Status MakeTransfer(const Sequencer& s, DmaTransfer& dma);
-  absl::Status MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
-                              DmaTransfer& dma, DmaOperand& to);
-  void WarnOfTransfer(const DmaTransfer& dma);
   absl::Status StepRegisters(Sequencer& s);
   absl::Status TakeWaits(Sequencer& s);
   int64_t CountOf(const Sequencer& s, int64_t value, bool is_register) const {
@@ -100,9 +99,22 @@ class Runner : public FindingSink {
   int32_t ResolveSignals(const Sequencer& s);
   void FreeSignals(int32_t resolved);
   bool ComesBefore(const Sequencer& a, const Sequencer& b) const;
+  absl::Status MakeTransfer(const Sequencer& s, DmaTransfer& dma);
+  absl::Status MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
+                              DmaTransfer& dma, DmaOperand& to);
+  void WarnOfTransfer(const DmaTransfer& dma);
   void AdvanceTime(Sequencer& s);
   void ScheduleParts(Sequencer& s, int64_t transfer);
   absl::Status FinishPart(int64_t transfer, int32_t part);
+  int64_t NewTransfer();
+  // sendrecv (core/runner_exchange.cc)
+  absl::Status StepExchange(Sequencer& s);
+  absl::Status StartExchange(int64_t exchange);
+  void ScheduleExchange(int64_t transfer);
+  absl::Status FinishExchangePart(int64_t transfer, int32_t part);
+  // Random order: the part at the head of a queue may go; takes it.
+  bool HeadIsReady(size_t queue) const;
+  std::pair<int64_t, int32_t> TakeHead(size_t queue);
   absl::Status Signal(const Instruction& i, size_t core, Ticks now,
                       int32_t resolved);
   void Wake(uint32_t semaphore, Ticks now);
@@ -116,6 +128,9 @@ class Runner : public FindingSink {
   std::string LastWriter(size_t core, const Instruction& i,
                          const Access& access) const;
   absl::Status Deadlock() const;
+  std::string BarrierText(size_t core, const Instruction& i) const;
+  void DescribeExchanges(Diagnostic& d) const;
+  std::vector<std::string> ExchangesThatSignal(uint32_t semaphore) const;
   // `rows`: byte offsets of the tile's places, if it has several.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const Tile* dst, const std::vector<int64_t>* rows = nullptr);
@@ -138,6 +153,7 @@ class Runner : public FindingSink {
   uint64_t next_sequence_ = 0;
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;
+  Exchanges exchanges_;
   std::vector<std::array<Ticks, 16>> dma_engine_free_;  // per core
   std::vector<Ticks> queue_free_;  // per queue set, 16 queues each
   // Random order: parts that wait, per queue of each queue set, first in

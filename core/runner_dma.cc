@@ -78,11 +78,10 @@ absl::Status Runner::ReadIndices(const Sequencer& s, size_t o, OobMode mode,
   if (indirection.has_index()) {
     placement_.Resolve(s.core, indirection.index, index);
   }
-  const int32_t value =
-      indirection.has_index() ? 0 : s.registers.value(indirection.reg);
-  IndexReader reader(
-      indirection, index, value, Info(s.next->opcode).operands[o].name,
-      program_.tensors[access.tensor].name, mode, *states_[s.core]);
+  IndexReader reader(indirection, index, s.registers.values(),
+                     Info(s.next->opcode).operands[o].name,
+                     program_.tensors[access.tensor].name, mode,
+                     *states_[s.core]);
   if (indirection.is_scalar()) return reader.ReadScalar(size, bytes);
   if (indirection.kind == IndirectionKind::kVector) {
     return reader.ReadRows(size, access.dims[0].count, *rows);
@@ -178,15 +177,19 @@ void Runner::WarnOfTransfer(const DmaTransfer& dma) {
   if (rows.first >= 0) WarnOfDuplicates(rows, *this);
 }
 
-absl::Status Runner::StepDma(Sequencer& s) {
-  int64_t index;
+int64_t Runner::NewTransfer() {
   if (free_transfers_.empty()) {
-    index = static_cast<int64_t>(transfers_.size());
     transfers_.emplace_back();
-  } else {
-    index = free_transfers_.back();
-    free_transfers_.pop_back();
+    return static_cast<int64_t>(transfers_.size()) - 1;
   }
+  const int64_t index = free_transfers_.back();
+  free_transfers_.pop_back();
+  return index;
+}
+
+absl::Status Runner::StepDma(Sequencer& s) {
+  if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
+  const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
   const auto set = program_.cores[s.core]
                        .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet]
@@ -222,6 +225,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
 
 absl::Status Runner::FinishPart(int64_t index, int32_t part) {
   Transfer& t = transfers_[index];
+  if (t.exchange >= 0) return FinishExchangePart(index, part);
   const Instruction& i = *t.instruction;
   const size_t core = t.core;
   current_ = &i;

@@ -54,6 +54,24 @@ std::string Runner::LastWriter(size_t core, const Instruction& i,
   return text;
 }
 
+// "core 0 is at a core_barrier that core 1 has not reached"; "" for other
+// instructions.
+std::string Runner::BarrierText(size_t core, const Instruction& i) const {
+  if (i.opcode != Opcode::kCoreBarrier) return "";
+  using S = slot::CoreBarrier;
+  const auto attributes = program_.cores[core].AttributesOf(i);
+  if (attributes[S::kPhase].integer() == 0) return "";
+  std::string others;
+  for (size_t other = 0; other < program_.cores.size(); ++other) {
+    if (other == core || !(attributes[S::kCores].integer() >> other & 1)) {
+      continue;
+    }
+    absl::StrAppend(&others, others.empty() ? "core " : ", ", other);
+  }
+  return absl::StrCat("core ", core, " is at a core_barrier that ", others,
+                      " has not reached");
+}
+
 // Adds the operand's tensor, and who wrote its bytes last where that is the
 // question.
 void Runner::DescribeOperand(Diagnostic& d, size_t core,
@@ -90,6 +108,7 @@ absl::Status Runner::Deadlock() const {
   Diagnostic d;
   d.category = Category::kDeadlock;
   d.id = "deadlock";
+  DescribeExchanges(d);
   int64_t stuck = 0;
   for (const Sequencer& s : sequencers_) {
     if (s.done()) continue;
@@ -108,6 +127,8 @@ absl::Status Runner::Deadlock() const {
       const std::string source = program_.DescribeSource(i.source);
       if (!source.empty()) absl::StrAppend(&line, ", at ", source);
       d.related.push_back(line);
+      const std::string barrier = BarrierText(s.core, i);
+      if (!barrier.empty()) d.related.push_back("  " + barrier);
       int listed = 0;
       for (const Sequencer& other : sequencers_) {
         // In a loop what lies before comes again.
@@ -125,10 +146,23 @@ absl::Status Runner::Deadlock() const {
           }
         }
       }
+      for (std::string& exchange : ExchangesThatSignal(w.semaphore)) {
+        d.related.push_back(std::move(exchange));
+        ++listed;
+      }
       if (listed == 0) {
         d.related.push_back("  nothing that is left signals it");
       }
-      if (d.instruction) continue;
+      // What waits for another core is more likely at fault than what waits
+      // for that.
+      const bool cause = !barrier.empty() && d.message.empty();
+      if (cause) {
+        d.message = absl::StrCat("nothing can proceed: ", barrier);
+        d.remedy =
+            "call core_barrier as often on each of its cores, in an order in "
+            "which all come to it";
+      }
+      if (d.instruction && !cause) continue;
       d.instruction = i.order;
       d.opcode = Info(i.opcode).name;
       d.operation = program_.operations[i.operation];
@@ -137,6 +171,7 @@ absl::Status Runner::Deadlock() const {
       d.source = source;
     }
   }
+  if (!d.message.empty()) return ToStatus(std::move(d));
   if (stuck == 0) return absl::OkStatus();
   d.message = absl::StrCat("nothing can proceed: ", stuck,
                            stuck == 1 ? " engine waits" : " engines wait",

@@ -87,7 +87,8 @@ void Runner::AdvanceTime(Sequencer& s) {
   EngineProfile& profile = profile_.engines[static_cast<size_t>(s.engine)];
   profile.waiting += start - s.ready;
   Cost cost = s.cost;
-  if (i.opcode == Opcode::kActivate) {
+  if (i.opcode == Opcode::kActivate || i.opcode == Opcode::kActivate2) {
+    static_assert(int{slot::Activate::kOp} == int{slot::Activate2::kOp});
     const auto f = program_.cores[s.core]
                        .AttributesOf(i)[slot::Activate::kOp]
                        .as<ActFunction>();

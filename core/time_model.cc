@@ -15,6 +15,7 @@ size_t CountedSlot(Opcode opcode, const ExecuteArgs& args) {
     case Opcode::kMultiplyMoving:
       return slot::MultiplyMoving::kMoving;
     case Opcode::kLoadStationary:
+    case Opcode::kLoadStationaryMx:
     case Opcode::kMemset:
     case Opcode::kIota:
     case Opcode::kAffineSelect:
@@ -27,6 +28,27 @@ size_t CountedSlot(Opcode opcode, const ExecuteArgs& args) {
                  ? 1
                  : 0;
   }
+}
+
+// The elements that a law counts. double_row takes two of fp8 at a time
+// (nki/guides/architecture/trainium2_arch.rst:97).
+double CountOf(Opcode opcode, const ExecuteArgs& args) {
+  if (args.slots.empty()) return 0;
+  const Slot& counted = args.slots[CountedSlot(opcode, args)];
+  if (counted.kind != Operand::Kind::kAccess) return 0;
+  const double n = static_cast<double>(counted.tile.free_size);
+  const auto halved = [&](size_t attribute) {
+    return args.attributes[attribute].as<PerfMode>() == PerfMode::kDoubleRow
+               ? n / 2
+               : n;
+  };
+  if (opcode == Opcode::kLoadStationary) {
+    return halved(slot::LoadStationary::kPerfMode);
+  }
+  if (opcode == Opcode::kMultiplyMoving) {
+    return halved(slot::MultiplyMoving::kPerfMode);
+  }
+  return n;
 }
 
 bool IsFastAlu(Opcode opcode, std::span<const Attribute> a) {
@@ -156,13 +178,7 @@ Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
   const CostLaw* law =
       FindLaw(Laws(opcode, args.engine), FactsOf(opcode, args));
   if (law == nullptr) return {};
-  double n = 0;
-  if (!args.slots.empty()) {
-    const Slot& counted = args.slots[CountedSlot(opcode, args)];
-    if (counted.kind == Operand::Kind::kAccess) {
-      n = static_cast<double>(counted.tile.free_size);
-    }
-  }
+  const double n = CountOf(opcode, args);
   const int64_t columns = std::max<int64_t>(
       0, ColumnOperands(opcode, args) - law->operands_included);
   const double extra = law->per_operand_ns * static_cast<double>(columns);
@@ -180,15 +196,20 @@ Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
 
 DmaCost TimeModel::CostOfDma(const DmaTransfer& transfer,
                              Engine trigger) const {
-  const Tile& dst = transfer.dst.tile;
   const Tile& src = transfer.srcs[0].tile;
-  DmaCost cost;
+  DmaCost cost = CostOfDma(transfer.dst.tile, src, trigger);
   if (transfer.opcode == Opcode::kDmaTranspose) {
     cost.rate = src.space == Space::kHbm ? hardware_.dma.transpose_rate_load
                                          : hardware_.dma.transpose_rate_on_chip;
   } else if (transfer.opcode == Opcode::kDmaCompute) {
     cost.rate = hardware_.dma.accumulate_rate;
   }
+  return cost;
+}
+
+DmaCost TimeModel::CostOfDma(const Tile& dst, const Tile& src,
+                             Engine trigger) const {
+  DmaCost cost;
   cost.law = &hardware_.dma_law(DirectionOf(dst, src));
   cost.trigger =
       ToTicks(trigger == Engine::kGpsimd ? hardware_.dma.trigger_gpsimd_ns

@@ -39,6 +39,8 @@ class TimeModel {
   // The table load that an activation function needs.
   Ticks TableLoad() const { return table_load_; }
   DmaCost CostOfDma(const DmaTransfer& transfer, Engine trigger) const;
+  // Of a copy.
+  DmaCost CostOfDma(const Tile& dst, const Tile& src, Engine trigger) const;
   // How long a part keeps its DMA engine busy.
   Ticks BusyOfDmaPart(const DmaCost& cost, const DmaShape& shape) const;
   Ticks hand_off() const { return hand_off_; }

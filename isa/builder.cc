@@ -344,8 +344,9 @@ absl::Status ProgramBuilder::CheckRegisterWrites(const Call& call) const {
 uint32_t ProgramBuilder::QueueSetFor(Engine owner, uint32_t queues) {
   const QueueSet wanted{static_cast<uint32_t>(core_), owner, queues};
   auto& sets = draft_.program.queue_sets;
-  const auto it = std::find(sets.begin(), sets.end(), wanted);
-  if (it != sets.end()) return static_cast<uint32_t>(it - sets.begin());
+  for (uint32_t i = 0; i < sets.size(); ++i) {
+    if (sets[i] == wanted && !pipe_sets_.contains(i)) return i;
+  }
   sets.push_back(wanted);
   return static_cast<uint32_t>(sets.size() - 1);
 }
@@ -384,21 +385,33 @@ class ProgramBuilder::DraftEmitter : public Emitter {
     list_.push_back(i);
   }
 
-  void Attach(const CallOptions& options) {
+  // The caller's waits go to the first instruction, its signals to the last.
+  void Attach(const CallOptions& options, const Meeting& meeting) {
     if (step_ == 0) return;
     Instruction& first = list_[list_.size() - step_];
-    first.first_wait = static_cast<uint32_t>(pools_.waits.size());
-    first.num_waits = static_cast<uint8_t>(options.waits.size());
-    pools_.waits.insert(pools_.waits.end(), options.waits.begin(),
-                        options.waits.end());
     Instruction& last = list_.back();
-    last.first_signal = static_cast<uint32_t>(pools_.signals.size());
-    last.num_signals = static_cast<uint8_t>(options.signals.size());
-    pools_.signals.insert(pools_.signals.end(), options.signals.begin(),
-                          options.signals.end());
+    AddWaits(first, options.waits);
+    AddWaits(first, meeting.arriving);
+    if (!meeting.arrived.empty()) AddSignals(first, meeting.arrived);
+    if (!meeting.leaving.empty()) AddWaits(last, meeting.leaving);
+    AddSignals(last, options.signals);
   }
 
  private:
+  // An instruction's waits lie together, so all of one come before the next's.
+  void AddWaits(Instruction& i, std::span<const Wait> waits) {
+    if (i.num_waits == 0) {
+      i.first_wait = static_cast<uint32_t>(pools_.waits.size());
+    }
+    i.num_waits = static_cast<uint8_t>(i.num_waits + waits.size());
+    pools_.waits.insert(pools_.waits.end(), waits.begin(), waits.end());
+  }
+  void AddSignals(Instruction& i, std::span<const Signal> signals) {
+    i.first_signal = static_cast<uint32_t>(pools_.signals.size());
+    i.num_signals = static_cast<uint8_t>(signals.size());
+    pools_.signals.insert(pools_.signals.end(), signals.begin(), signals.end());
+  }
+
   CoreProgram& pools_;
   std::vector<Instruction>& list_;
   uint16_t operation_;
@@ -545,10 +558,16 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
         QueueSetFor(call.engine, static_cast<uint32_t>(call[q].integer));
     if (GeneratesDescriptors(call)) draft_.program.swdge = true;
   }
+  if (operation.name == "sendrecv") {
+    const Value& pipe = call[ParameterIndex(operation, "pipe_id")];
+    call.queue_set = QueueSetOfPipe(call.engine, pipe.integer);
+  }
+  absl::StatusOr<Meeting> meeting = MeetingOf(call, options);
+  if (!meeting.ok()) return meeting.status();
   DraftEmitter emitter(draft_, core_, OperationIndex(operation.name),
                        options.source);
   operation.expand(call, emitter);
-  emitter.Attach(options);
+  emitter.Attach(options, *meeting);
   return absl::OkStatus();
 }
 

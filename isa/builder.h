@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -99,6 +100,20 @@ class ProgramBuilder {
   absl::StatusOr<Value> IdentityFor(const Value& data, CallOptions& options,
                                     std::vector<Wait>& waits);
   uint32_t QueueSetFor(Engine owner, uint32_t queues);
+  // What core_barrier waits and signals by itself (isa/builder_cores.cc): its
+  // first instruction arrives, its last leaves.
+  struct Meeting {
+    std::vector<Wait> arriving;
+    std::vector<Signal> arrived;
+    std::vector<Wait> leaving;
+  };
+  absl::StatusOr<Meeting> MeetingOf(const Call& call,
+                                    const CallOptions& options);
+  struct Barrier;
+  Barrier& BarrierOf(uint32_t cores);
+  // The queues of the current core's sendrecvs of a pipe, which are their own:
+  // what waits for the other core holds up nothing else.
+  uint32_t QueueSetOfPipe(Engine owner, int64_t pipe);
   uint16_t OperationIndex(std::string_view name);
   absl::Status CheckShape(std::string_view name, Dtype dtype,
                           std::span<const int64_t> shape, bool on_chip,
@@ -120,6 +135,20 @@ class ProgramBuilder {
   std::vector<std::vector<uint32_t>> open_loops_;
   // (core, dtype) -> identity tile and, in explicit mode, its semaphore.
   std::map<std::pair<int, Dtype>, std::pair<View, uint32_t>> identities_;
+  // The barriers of a set of cores, a bit each: their semaphores, by core, and
+  // the last barrier on each core.
+  struct Barrier {
+    struct Last {
+      Engine engine = Engine::kUnknown;
+      size_t instruction = 0;  // in the draft, the one that leaves
+    };
+    std::map<int, uint32_t> arrivals;
+    std::map<std::pair<int, Engine>, uint32_t> turns;
+    std::map<int, Last> last;
+  };
+  std::map<uint32_t, Barrier> barriers_;
+  std::map<std::tuple<int, Engine, int64_t>, uint32_t> pipes_;
+  std::set<uint32_t> pipe_sets_;
 };
 
 // The value a parameter has when it is not given.

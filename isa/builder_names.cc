@@ -36,6 +36,10 @@ std::vector<std::string_view> EnumNames(ParameterKind kind) {
     case ParameterKind::kAluOp:
       for (const AluInfo& info : kAluOps) names.push_back(info.name);
       return names;
+    case ParameterKind::kAluOpOrBypass:
+      names = EnumNames(ParameterKind::kAluOp);
+      names.push_back("bypass");
+      return names;
     case ParameterKind::kActFunction:
       for (const ActInfo& info : kActFunctions) names.push_back(info.name);
       return names;
@@ -63,7 +67,10 @@ std::vector<std::string_view> EnumNames(ParameterKind kind) {
 }
 
 Value EnumFromName(ParameterKind kind, std::string_view name) {
-  if (kind == ParameterKind::kAluOp) {
+  if (kind == ParameterKind::kAluOpOrBypass && name == "bypass") {
+    return Value::OfEnum(AluOp::kNone);
+  }
+  if (kind == ParameterKind::kAluOp || kind == ParameterKind::kAluOpOrBypass) {
     const auto op = AluOpFromName(name);
     return op ? Value::OfEnum(*op) : Value::None();
   }

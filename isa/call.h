@@ -85,10 +85,11 @@ struct Call {
   const OperationInfo* operation = nullptr;
   const Hardware* hardware = nullptr;
   const Program* program = nullptr;   // for the tensors' addresses
-  const CoreProgram* core = nullptr;  // for the operands' indirections
+  // The one that executes it; for the operands' indirections.
+  const CoreProgram* core = nullptr;
   std::array<Value, kMaxParameters> values;
   Engine engine = Engine::kUnknown;  // the one that runs it, resolved
-  // dma_copy: where it is queued.
+  // DMA: where it is queued.
   uint32_t queue_set = 0;
   // nc_transpose on the tensor engine: the identity it multiplies with.
   Value identity;

@@ -16,7 +16,8 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
     auto* entries = new std::vector<CatalogEntry>;
     for (const auto part : {catalog::FileEntries(), catalog::ProgramEntries(),
                             catalog::RunEntries(), catalog::HostEntries(),
-                            catalog::IndirectEntries()}) {
+                             catalog::GatherEntries(),
+                             catalog::IndirectEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

@@ -35,6 +35,14 @@ constexpr CatalogEntry kEntries[] = {
      "idle by default",
      "Pass reduce_cmd=\"reset_reduce\" to sum this instruction's values.",
      Severity::kError, true},
+    {"vector.accumulator_unset", kUninitialized,
+     "An instruction adds to, or reads, accumulators of the vector engine "
+     "whose values are not known: nothing has reset them in this run, or an "
+     "instruction with reduce_cmd=idle, which may modify them, ran since.",
+     "exponential(reduce_res=r) without reduce_cmd, which is idle by default",
+     "Pass reduce_cmd=\"reset_reduce\" to start with this instruction's "
+     "values.",
+     Severity::kError, true},
     {"output.unwritten", kUninitialized,
      "The run ended, and part of an output was never written.",
      "an output of 512 columns of which 500 were stored",
@@ -51,11 +59,16 @@ constexpr CatalogEntry kEntries[] = {
      "memset a PSUM tile, then nc_matmul(accumulate=True)",
      "Let the first matmul overwrite, and add the other value afterwards.",
      Severity::kError, true},
-    {"nc_matmul.double_row", kUnsupported,
-     "perf_mode double_row is part of the device, but this version of trnemu "
-     "does not execute it.",
-     "nc_matmul(perf_mode=\"double_row\")",
-     "Split the contraction into two matmuls."},
+    {"nc_matmul.transpose_accumulate", kUnspecified,
+     "is_transpose with accumulate=True: no document says what adding to the "
+     "bits of a transpose gives; they overwrite.",
+     "nc_matmul(is_transpose=True, accumulate=True)",
+     "Leave accumulate out, or is_transpose.", Severity::kWarning, true},
+    {"quantize_mx.not_finite", kUnspecified,
+     "quantize_mx of a NaN or an infinity: no document says what its group of "
+     "32 becomes; here the scale is 255 and the elements are NaN.",
+     "quantize_mx of a tile with an infinity",
+     "Clamp src to finite values first.", Severity::kWarning, true},
     {"nc_matmul.transpose_moving", kUnspecified,
      "is_transpose with a moving tile that is no identity: no document says "
      "what the device gives.",
@@ -74,18 +87,24 @@ constexpr CatalogEntry kEntries[] = {
      "A float32 tile is loaded in passes 1 and 2, other dtypes in pass 0.",
      "an explicit program with one pass of float32",
      "Build with nc_matmul, which emits both."},
+    {"load_stationary.shape", kIllegal,
+     "A stationary tile does not fit its tile of the array, or there is no "
+     "such tile: 32, 64 or 128 rows and columns, from multiples of them on.",
+     "an explicit program that loads 64 partitions into 32 rows",
+     "Build with nc_matmul, which checks tile_size and tile_position."},
+    {"load_stationary.double_row", kIllegal,
+     "perf_mode double_row with a tile that is not float8, or whose first free "
+     "dimension is not 2, or on trn1.",
+     "an explicit program with double_row and bfloat16",
+     "Build with nc_matmul, which checks the tiles."},
     {"multiply_moving.nothing_loaded", kUninitialized,
-     "The tensor engine multiplies before anything was loaded.",
+     "The tensor engine multiplies with a tile of its array in which nothing "
+     "is loaded, or no longer: a load replaces what it overlaps.",
      "an explicit program without LoadStationary",
      "Load the stationary tile first; nc_matmul does."},
-    {"multiply_moving.tile_position", kUnsupported,
-     "A multiplication uses another tile of the array than the last load; "
-     "trnemu keeps one.",
-     "loads for two row tiles, then two multiplications",
-     "Multiply right after each load."},
     {"multiply_moving.mode", kIllegal,
-     "A multiplication does not match the pass or the transpose mode of what "
-     "is loaded.",
+     "A multiplication does not match the pass, the transpose mode, the "
+     "perf_mode or the kind (MX or not) of what is loaded.",
      "pass HI after a load for pass LO",
      "Build with nc_matmul, which pairs them."},
     {"multiply_moving.shape", kIllegal,
@@ -101,6 +120,46 @@ constexpr CatalogEntry kEntries[] = {
      "prelu has a negative input, but the operation has no slope; it was "
      "taken as 0.",
      "activation(op=\"prelu\") of -1.0", "Use relu, or activate2 on trn3.",
+     Severity::kWarning, true},
+    {"bn_stats.no_odd_elements", kUnspecified,
+     "bn_stats of one element a partition: there is no element at an odd "
+     "position, and no document says what the mean of none is; it was taken as "
+     "0.",
+     "bn_stats of a (128, 1) tile", "Give it two elements or more.",
+     Severity::kWarning, true},
+    {"bn_aggr.no_count", kUnspecified,
+     "The counts that bn_aggr reads add up to 0, which no document specifies; "
+     "mean and variance are 0 divided by 0.",
+     "bn_aggr of a tile of zeros",
+     "Aggregate the statistics of at least one element.", Severity::kWarning,
+     true},
+    {"max8.nan", kUnspecified,
+     "max8 reads NaN, which no document orders; it was taken as less than "
+     "every number.",
+     "max8 of a row with a NaN", "Replace NaN first.", Severity::kWarning,
+     true},
+    {"match_values.nan", kUnspecified,
+     "A search looks for NaN; no document says what equals it; it was taken to "
+     "equal nothing.",
+     "nc_find_index8 with NaN in vals", "Replace NaN first.",
+     Severity::kWarning, true},
+    {"match_values.nothing_loaded", kUninitialized,
+     "A search runs for partitions whose values to look for were not loaded.",
+     "an explicit program with FindIndex8 alone",
+     "Load the values first; nc_find_index8 and nc_match_replace8 do."},
+    {"nc_find_index8.too_few", kUnspecified,
+     "vals repeats a value more often than data has it. Each takes the next "
+     "occurrence; no document says what is left for the last; it was taken as "
+     "not found, all ones.",
+     "vals with two 8s, data with one",
+     "Look for a value at most as often as it occurs.", Severity::kWarning,
+     true},
+    {"nc_match_replace8.absent", kUnspecified,
+     "dst_idx is asked for, and data does not have one of vals: its index is "
+     "undefined; it was taken as all ones.",
+     "vals with a 5, data without",
+     "Leave out dst_idx, or look only for what "
+     "data has.",
      Severity::kWarning, true},
     {"cast.nan_to_integer", kUnspecified,
      "NaN is cast to an integer, which no document specifies; it was taken "
@@ -119,9 +178,28 @@ constexpr CatalogEntry kEntries[] = {
     {"deadlock", kDeadlock,
      "Nothing can proceed, and something is left: every engine waits for a "
      "semaphore that nobody will signal. The report lists who waits for "
-     "what, and who could signal it.",
+     "what, and who could signal it; a core_barrier or sendrecv that the other "
+     "core never comes to is named first.",
      "a wait for 2 of a semaphore that is signalled once",
      "Add the missing signal, or wait for the value that is reached."},
+    {"sendrecv.pairing", kDeadlock,
+     "The two cores' sendrecvs that meet name partners that do not name them: "
+     "a device waits forever. The k-th sendrecv of a pipe_id and dma_engine on "
+     "core 0 meets the k-th on core 1.",
+     "core 0 with send_to_rank=1, recv_from_rank=1, core 1 with send_to_rank=1",
+     "Let each core send to the other and receive from it."},
+    {"sendrecv.mismatch", kIllegal,
+     "The tiles of two sendrecvs that meet differ in their partitions, their "
+     "elements per partition, their dtype, or the number of their queues.",
+     "core 0 sends (128, 512) float32, core 1 (128, 256)",
+     "Exchange tiles of the same shape and dtype, or use another pipe_id for "
+     "what belongs elsewhere."},
+    {"sendrecv.overlap", kUnspecified,
+     "A sendrecv's src and dst share bytes without being the same tile: its "
+     "parts run at the same time, so what is sent depends on what has come.",
+     "sendrecv(src=t[:64], dst=t[1:65], ...)",
+     "Receive into another tile, or into src itself.", Severity::kWarning,
+     true},
     {"limit.instructions", kLimit,
      "The run has executed as many instructions as --max-instructions "
      "allows.",

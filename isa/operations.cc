@@ -20,10 +20,9 @@ constexpr std::array kFoundation = {
 };
 
 // Fills the call by names: the instruction's operands and attributes are the
-// parameters of the same name, and `engine` is its stream's.
-bool LiftByName(const Expansion& e, Call& call) {
-  if (e.instructions.size() != 1) return false;
-  const Instruction& i = *e.instructions[0];
+// parameters of the same name, and `engine` is its stream's. Returns whether
+// each operand and attribute has a parameter.
+bool FillByName(const Expansion& e, const Instruction& i, Call& call) {
   const OpcodeInfo& opcode = Info(i.opcode);
   const auto operands = e.core->OperandsOf(i);
   const auto attributes = e.core->AttributesOf(i);
@@ -63,6 +62,10 @@ bool LiftByName(const Expansion& e, Call& call) {
     }
   }
   return found == operands.size() + attributes.size();
+}
+
+bool LiftByName(const Expansion& e, Call& call) {
+  return e.instructions.size() == 1 && FillByName(e, *e.instructions[0], call);
 }
 
 bool SameExpansion(const Expansion& e, const Call& call);
@@ -165,6 +168,10 @@ Value ValueOf(const Operand& operand) {
       break;
   }
   return Value::None();
+}
+
+bool LiftFirst(const Expansion& e, Call& call) {
+  return FillByName(e, *e.instructions[0], call);
 }
 
 void EmitOne(const Call& call, Emitter& emitter, Opcode opcode,

@@ -72,9 +72,10 @@ enum class ParameterKind : uint8_t {
   kRegisterOp,
   kPartitionOp,
   kDmaEngine,
-  kMask,    // 32 lanes
-  kInts,    // up to kMaxInts whole numbers
-  kScales,  // numbers; all are 1, or the first that is not
+  kMask,           // 32 lanes
+  kInts,           // up to kMaxInts whole numbers
+  kScales,         // numbers; all are 1, or the first that is not
+  kAluOpOrBypass,  // AluOp::kNone is bypass
 };
 
 // Sets of dtypes and of memories a tile parameter takes, as bit masks.
@@ -105,10 +106,11 @@ struct ParameterSpec {
   std::string_view name;
   ParameterKind kind;
   bool required = true;
-  std::string_view default_text = "";  // as the signature prints it
-  Role role = Role::kIn;               // tiles
-  SpaceSet spaces = 0;                 // tiles
-  DtypeSet dtypes = 0;                 // tiles
+  // As the signature prints it. "None" where it is required: None is a value.
+  std::string_view default_text = "";
+  Role role = Role::kIn;  // tiles
+  SpaceSet spaces = 0;    // tiles
+  DtypeSet dtypes = 0;    // tiles
   std::string_view doc = "";
   // A list of tiles is as many parameters in a row; those after the first have
   // a name like "srcs[1]" and are not in signatures.

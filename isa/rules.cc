@@ -171,6 +171,9 @@ std::string EnumText(ParameterKind kind, int64_t value) {
   switch (kind) {
     case ParameterKind::kAluOp:
       return std::string(Name(static_cast<AluOp>(value)));
+    case ParameterKind::kAluOpOrBypass:
+      return value == 0 ? "bypass"
+                        : std::string(Name(static_cast<AluOp>(value)));
     case ParameterKind::kActFunction:
       return std::string(Name(static_cast<ActFunction>(value)));
     case ParameterKind::kReduceCmd:
@@ -247,6 +250,7 @@ std::string Placeholder(std::string_view key, std::string_view parameter,
   if (key == "gen") return absl::StrCat(c.gen());
   if (key == "target") return c.hardware->name;
   if (key == "engine") return std::string(Name(c.engine));
+  if (key == "core") return absl::StrCat(c.core - c.program->cores.data());
   const int index = ParameterIndex(*c.operation, parameter);
   if (index < 0) return absl::StrCat("{", std::string(key), "}");
   const Value& v = c[index];
@@ -383,6 +387,12 @@ bool Wanted(const Rule& rule, unsigned layers) {
   return (layers >> static_cast<unsigned>(rule.layer)) & 1;
 }
 
+// MX scales are views inside a quadrant, whose operations have rules of their
+// own for where they start (nki/deep-dives/mxfp-matmul.rst:228).
+bool Applies(const OperandRule& rule, const ParameterSpec& spec) {
+  return rule.holds != StartIsLegal || spec.dtypes != rows::kMxScaleTypes;
+}
+
 // DMA is exempt: it addresses any partition and any size.
 bool OnComputeEngine(const Call& call) { return !call.operation->exempt; }
 
@@ -394,7 +404,7 @@ bool CheckParameterKinds(const Call& call, std::vector<Diagnostic>& findings) {
     const ParameterSpec& spec = call.operation->parameters[i];
     const Value& v = call[i];
     if (v.is_none()) {
-      if (spec.required) {
+      if (spec.required && spec.default_text != "None") {
         Report(kParameterRules[0], call, spec.name, "", findings);
       }
       continue;
@@ -433,9 +443,9 @@ void CheckCall(const Call& call, unsigned layers,
       const Value& v = call[i];
       if (!v.is_tile() || !v.access.on_chip()) continue;
       for (const OperandRule& r : kOperandRules) {
-        if (Wanted(r.rule, layers) && !r.holds(call, v)) {
-          Report(r.rule, call, call.operation->parameters[i].name, "",
-                 findings);
+        const ParameterSpec& spec = call.operation->parameters[i];
+        if (Applies(r, spec) && Wanted(r.rule, layers) && !r.holds(call, v)) {
+          Report(r.rule, call, spec.name, "", findings);
         }
       }
     }

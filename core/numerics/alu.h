@@ -91,12 +91,14 @@ void StoreBits(Dtype dtype, const uint32_t* in, size_t n, std::byte* dst,
 // ---- 32-bit integers (GpSimd) ----
 
 // Whether IntegerRows has `op`: add, subtract, multiply, maximum, minimum,
-// comparisons and logical operations.
+// comparisons, logical operations, abs_max and abs_min.
 constexpr bool HasIntegerAlu(AluOp op) {
-  return op >= AluOp::kAdd && op <= AluOp::kLogicalXor;
+  return (op >= AluOp::kAdd && op <= AluOp::kLogicalXor) ||
+         op == AluOp::kAbsMax || op == AluOp::kAbsMin;
 }
 // out[i] = a[i] op b[i], exact modulo 2^32 [assumed: 15.9]; comparisons give 1
-// or 0. Signedness matters to maximum, minimum and the orderings.
+// or 0. Signedness matters to maximum, minimum, the orderings and magnitudes
+// (that of -2^31 is 2^31).
 void IntegerRows(AluOp op, bool is_signed, const uint32_t* a, const uint32_t* b,
                  size_t n, uint32_t* out);
 void IntegerRowScalar(AluOp op, bool is_signed, const uint32_t* a, uint32_t b,

@@ -120,6 +120,26 @@ struct MinimumWords {
   }
 };
 
+// The magnitude as an unsigned word: |-2^31| is 2^31.
+template <class D>
+HWY_INLINE hn::Vec<D> Magnitude(D d, hn::Vec<D> a, bool is_signed) {
+  const hn::RebindToSigned<D> di;
+  return is_signed ? hn::BitCast(d, hn::Abs(hn::BitCast(di, a))) : a;
+}
+
+// The word of the larger (kLess: smaller) magnitude, of a tie the second.
+template <bool kLess>
+struct AbsExtremeWords {
+  bool is_signed;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b) const {
+    const auto x = Magnitude(d, a, is_signed);
+    const auto y = Magnitude(d, b, is_signed);
+    return hn::IfThenElse(kLess ? Greater(d, y, x, 0) : Greater(d, x, y, 0), a,
+                          b);
+  }
+};
+
 // 1 where a > b (kSwap: b > a), or where not (kNegate).
 template <bool kSwap, bool kNegate>
 struct OrderWords {
@@ -187,6 +207,10 @@ HWY_INLINE void VisitIntegers(AluOp op, bool is_signed, const Visit& visit) {
       return visit(MaximumWords{flip});
     case AluOp::kMinimum:
       return visit(MinimumWords{flip});
+    case AluOp::kAbsMax:
+      return visit(AbsExtremeWords<false>{is_signed});
+    case AluOp::kAbsMin:
+      return visit(AbsExtremeWords<true>{is_signed});
     case AluOp::kEqual:
       return visit(EqualWords<false>());
     case AluOp::kNotEqual:

@@ -77,6 +77,8 @@ class Stationary {
   size_t num_columns() const { return num_columns_; }
   size_t group_rows() const { return group_rows_; }
   const float* values() const { return values_; }
+  // What was loaded at a row and a column. Slow.
+  float At(size_t row, size_t column) const;
 
   // How many blocks of 6 columns lead; 1 or 2 columns more would keep few
   // multipliers busy, so a block of 6 is given up for 4 + 3 or 4 + 4.

@@ -50,6 +50,18 @@ void Stationary::SetShape(size_t num_rows, size_t num_columns,
   group_rows_ = group_rows;
 }
 
+float Stationary::At(size_t row, size_t column) const {
+  const size_t full = FullBlocks(num_columns_) * kBlockColumns;
+  size_t begin = column < full ? column / kBlockColumns * kBlockColumns : full;
+  size_t block =
+      column < full ? kBlockColumns : TailBlock(num_columns_ - begin);
+  while (column >= begin + block) {
+    begin += block;
+    block = TailBlock(num_columns_ - begin);
+  }
+  return values_[begin * num_rows_ + row * block + (column - begin)];
+}
+
 void Stationary::Load(const float* rows, size_t row_stride, size_t num_rows,
                       size_t num_columns, size_t group_rows) {
   SetShape(num_rows, num_columns, group_rows);

@@ -114,7 +114,7 @@ class Reader {
     }
     given_[index] = true;
     if (spec.kind == ParameterKind::kText) return ReadLabel(spec, value);
-    if (value.is_none() && spec.default_text == "None" && !spec.required) {
+    if (value.is_none() && spec.default_text == "None") {
       return;
     }
     if (spec.repeats > 1) return ReadTiles(index, value);

@@ -14,7 +14,7 @@ nb::str Text(std::string_view text) {
   return nb::str(text.data(), text.size());
 }
 
-constexpr std::array<std::string_view, 25> kKindNames = {"tile",
+constexpr std::array<std::string_view, 26> kKindNames = {"tile",
                                                          "tile_or_number",
                                                          "number",
                                                          "integer",
@@ -38,8 +38,9 @@ constexpr std::array<std::string_view, 25> kKindNames = {"tile",
                                                          "dma_engine",
                                                          "mask",
                                                          "ints",
-                                                         "scales"};
-static_assert(static_cast<size_t>(ParameterKind::kScales) + 1 ==
+                                                         "scales",
+                                                         "alu_op_or_bypass"};
+static_assert(static_cast<size_t>(ParameterKind::kAluOpOrBypass) + 1 ==
               kKindNames.size());
 
 std::string_view KindName(ParameterKind kind) {

@@ -69,8 +69,21 @@ struct Expands {
 };
 constexpr Expands kExpansions[] = {
     {"nc_matmul", {"LoadStationary", "MultiplyMoving", ""}},
+    {"nc_matmul_mx", {"LoadStationaryMx", "MultiplyMovingMx", ""}},
     {"nc_transpose", {"LoadStationary", "MultiplyMoving", "VectorTranspose"}},
     {"activation", {"Activate", "ReadAccumulator", ""}},
+    {"range_select", {"ReadVectorAccumulator", "", ""}},
+    {"select_reduce", {"ReadVectorAccumulator", "", ""}},
+    {"nc_stream_shuffle", {"StreamShuffle", "", ""}},
+    {"nc_find_index8", {"LoadMatchValues", "FindIndex8", ""}},
+    {"nc_match_replace8", {"LoadMatchValues", "MatchReplace8", ""}},
+    {"tensor_partition_reduce", {"PartitionReduce", "", ""}},
+    {"nc_n_gather", {"NGather", "", ""}},
+    {"topk", {"TopK", "", ""}},
+    {"activation_reduce", {"Activate", "ReadAccumulator", ""}},
+    {"activate2", {"ReadAccumulator", "", ""}},
+    {"tensor_scalar_reduce", {"ReadVectorAccumulator", "", ""}},
+    {"exponential", {"ReadVectorAccumulator", "", ""}},
 };
 
 bool IsNki(std::string_view name) {

@@ -1,5 +1,6 @@
-// nc_matmul and nc_transpose.
+// nc_matmul.
 #include "isa/operations/rows.h"
+#include "isa/operations/tensor_passes.h"
 
 namespace trnemu::rows {
 namespace {
@@ -58,6 +59,13 @@ int64_t Position(const Call& c, int i) {
 bool DoubleRow(const Call& c) {
   return c[mm::kPerfMode].as<PerfMode>() == PerfMode::kDoubleRow;
 }
+// The columns of the array that a tile is multiplied as.
+int64_t Width(const Call& c, int parameter) {
+  return F(c[parameter]) / (DoubleRow(c) ? 2 : 1);
+}
+bool HasTwoRows(const Value& v) {
+  return v.access.rank >= 2 && v.access.dims[0].count == 2;
+}
 bool Wide(Dtype d) { return d == Dtype::kFloat32 || d == Dtype::kTFloat32; }
 bool Transposed(const Call& c) { return c[mm::kTranspose].boolean(); }
 bool Either(const Call& c, Dtype d) {
@@ -85,14 +93,48 @@ constexpr Rule kMatmulRules[] = {
      "perf_mode",
      "perf_mode=double_row needs trn2 or later, and this is "
      "{target}"},
-    {"nc_matmul.double_row_unsupported", "perf_mode == 'none'",
-     "nki/api/nki/isa/__init__.py:506",
+    {"nc_matmul.double_row_dtype",
+     "not perf_mode == 'double_row' or (dt(stationary) in FP8 and dt(moving) "
+     "in FP8)",
+     "nki/api/nki/isa/__init__.py:582",
      [](const Call& c) {
-       return !DoubleRow(c) || !c.hardware->features.fp8_double_row;
+       return !DoubleRow(c) ||
+              (IsFp8(Dt(c[mm::kStationary])) && IsFp8(Dt(c[mm::kMoving])));
      },
-     "perf_mode", "perf_mode=double_row is not implemented yet",
-     "use perf_mode=none with twice the contraction tiles", Layer::kDevice,
-     Evidence::kDocumented, Severity::kError, Category::kUnsupported},
+     "stationary",
+     "perf_mode=double_row takes float8 operands, but stationary is "
+     "{dt:stationary} and moving {dt:moving}",
+     "cast both operands to float8_e4m3 or float8_e5m2, or use "
+     "perf_mode=none"},
+    {"nc_matmul.double_row_shape",
+     "not perf_mode == 'double_row' or (rank(stationary) >= 3 and rank(moving) "
+     ">= 3 and (shape(stationary)[1] == 2) and (shape(moving)[1] == 2))",
+     "nki/api/nki/isa/__init__.py:598",
+     [](const Call& c) {
+       return !DoubleRow(c) ||
+              (HasTwoRows(c[mm::kStationary]) && HasTwoRows(c[mm::kMoving]));
+     },
+     "stationary",
+     "perf_mode=double_row splits the contraction over the partitions and a "
+     "first free dimension of 2: stationary must be [K, 2, M] and moving "
+     "[K, 2, N], but they are {shape:stationary} and {shape:moving}",
+     "reshape the tiles; pad with zeros if the contraction is odd"},
+    {"nc_matmul.double_row_columns",
+     "not perf_mode == 'double_row' or (len(tile_size) == 0 or tile_size[1] "
+     "== 128)",
+     "nki/api/nki/isa/__init__.py:511",
+     [](const Call& c) { return !DoubleRow(c) || Columns(c) == 128; },
+     "tile_size",
+     "perf_mode=double_row cannot be combined with column tiling: tile_size "
+     "{value:tile_size} must have 128 columns",
+     "use row tiles, such as (64, 128), or perf_mode=none"},
+    {"nc_matmul.double_row_transpose",
+     "not perf_mode == 'double_row' or not is_transpose",
+     "nki/guides/architecture/trainium2_arch.rst:121",
+     [](const Call& c) { return !DoubleRow(c) || !Transposed(c); },
+     "is_transpose",
+     "perf_mode=double_row cannot be combined with is_transpose=True",
+     "transpose with perf_mode=none"},
     {"nc_matmul.contraction", "P(stationary) == P(moving)",
      "nki/api/nki/isa/__init__.py:607",
      [](const Call& c) { return P(c[mm::kStationary]) == P(c[mm::kMoving]); },
@@ -112,18 +154,21 @@ constexpr Rule kMatmulRules[] = {
      "F(stationary) // (2 if perf_mode == 'double_row' else 1) <= "
      "(tile_size[1] if len(tile_size) else 128)",
      "nki/api/nki/isa/__init__.py:609",
-     [](const Call& c) { return F(c[mm::kStationary]) <= Columns(c); },
+     [](const Call& c) { return Width(c, mm::kStationary) <= Columns(c); },
      "stationary",
      "stationary has a free size of {F:stationary}; the array tile has at most "
-     "128 columns, or tile_size[1] of {value:tile_size}",
+     "128 columns, or tile_size[1] of {value:tile_size}; double_row has two "
+     "elements for each",
      "split the stationary tile into tiles of at most 128 columns"},
     {"nc_matmul.moving_free_size",
      "not gen <= 3 or F(moving) // (2 if perf_mode == 'double_row' else 1) <= "
      "512",
      "nki/api/nki/isa/__init__.py:612",
-     [](const Call& c) { return c.gen() > 3 || F(c[mm::kMoving]) <= 512; },
+     [](const Call& c) { return c.gen() > 3 || Width(c, mm::kMoving) <= 512; },
      "moving",
-     "moving has a free size of {F:moving}; on {target} the limit is 512",
+     "moving has a free size of {F:moving}; on {target} the limit is 512, "
+     "twice "
+     "that with double_row",
      "split the moving tile into tiles of at most 512 columns"},
     {"nc_matmul.moving_free_size_fp32",
      "not (gen >= 4 and dt(dst) == 'float32') or F(moving) // (2 if perf_mode "
@@ -131,22 +176,22 @@ constexpr Rule kMatmulRules[] = {
      "nki/api/nki/isa/__init__.py:614",
      [](const Call& c) {
        return c.gen() < 4 || Dt(c[mm::kDst]) != Dtype::kFloat32 ||
-              F(c[mm::kMoving]) <= 4096;
+              Width(c, mm::kMoving) <= 4096;
      },
      "moving",
      "moving has a free size of {F:moving}; with a float32 dst the limit is "
-     "4096"},
+     "4096, twice that with double_row"},
     {"nc_matmul.moving_free_size_bf16",
      "not (gen >= 4 and dt(dst) == 'bfloat16') or F(moving) // (2 if perf_mode "
      "== 'double_row' else 1) <= 8192",
      "nki/api/nki/isa/__init__.py:614",
      [](const Call& c) {
        return c.gen() < 4 || Dt(c[mm::kDst]) != Dtype::kBFloat16 ||
-              F(c[mm::kMoving]) <= 8192;
+              Width(c, mm::kMoving) <= 8192;
      },
      "moving",
      "moving has a free size of {F:moving}; with a bfloat16 dst the limit is "
-     "8192"},
+     "8192, twice that with double_row"},
     {"nc_matmul.one_bank", "not gen <= 3 or psum_banks(dst) == 1",
      "nki/guides/architecture/trainium_inferentia2_arch.rst:791",
      [](const Call& c) {
@@ -161,12 +206,13 @@ constexpr Rule kMatmulRules[] = {
      "F(dst) == F(moving) // (2 if perf_mode == 'double_row' else 1)",
      "nki/api/nki/isa/__init__.py:601",
      [](const Call& c) {
-       return P(c[mm::kDst]) == F(c[mm::kStationary]) &&
-              F(c[mm::kDst]) == F(c[mm::kMoving]);
+       return P(c[mm::kDst]) == Width(c, mm::kStationary) &&
+              F(c[mm::kDst]) == Width(c, mm::kMoving);
      },
      "dst",
      "dst must be [{F:stationary}, {F:moving}] = [free(stationary), "
-     "free(moving)], but it has {P:dst} partitions and a free size of {F:dst}"},
+     "free(moving)], half of each with double_row, but it has {P:dst} "
+     "partitions and a free size of {F:dst}"},
     {"nc_matmul.e4m3fn_generation",
      "not 'float8_e4m3fn' in (dt(stationary), dt(moving)) or gen >= 4",
      "nki/api/nki/isa/__init__.py:578",
@@ -281,47 +327,6 @@ constexpr Rule kMatmulRules[] = {
      "{start:stationary}, moving at {start:moving}, dst at {start:dst}"},
 };
 
-bool TwoPasses(const Call& c, Dtype stationary, Dtype moving, bool transpose) {
-  if (transpose && c.hardware->features.exact_tensor_transpose) return false;
-  return stationary == Dtype::kFloat32 || moving == Dtype::kFloat32;
-}
-
-struct Pass {
-  int64_t pass;
-  Accumulate accumulate;
-};
-
-struct TensorTile {
-  bool transpose = false;
-  bool stationary_onezero = false;
-  bool moving_onezero = false;
-  int64_t start_row = 0, start_column = 0, rows = 128, columns = 128;
-};
-
-// LoadStationary and MultiplyMoving, as the device splits fp32 in two passes
-// (spec/decisions.md: LO, then HI, which always adds).
-void EmitPasses(const Call& c, Emitter& emitter, const Value& stationary,
-                const Value& moving, const Value& dst, const TensorTile& t,
-                Accumulate accumulate) {
-  auto emit = [&](const Pass& p) {
-    EmitOne(c, emitter, Opcode::kLoadStationary, {OperandOf(stationary)},
-            {Int(p.pass), Int(t.transpose), Int(t.stationary_onezero),
-             Int(t.start_row), Int(t.start_column), Int(t.rows), Int(t.columns),
-             AttributeOf(PerfMode::kNone)});
-    EmitOne(c, emitter, Opcode::kMultiplyMoving,
-            {OperandOf(dst), OperandOf(moving)},
-            {Int(p.pass), Int(t.transpose), Int(t.moving_onezero),
-             AttributeOf(p.accumulate), Int(t.start_row), Int(t.start_column),
-             Int(t.rows), Int(t.columns), AttributeOf(PerfMode::kNone)});
-  };
-  if (!TwoPasses(c, Dt(stationary), Dt(moving), t.transpose)) {
-    emit({0, accumulate});
-    return;
-  }
-  emit({1, accumulate});
-  emit({2, Accumulate::kTrue});
-}
-
 void ExpandMatmul(const Call& c, Emitter& emitter) {
   TensorTile t;
   t.transpose = Transposed(c);
@@ -331,19 +336,9 @@ void ExpandMatmul(const Call& c, Emitter& emitter) {
   t.start_column = Position(c, 1);
   t.rows = Rows(c);
   t.columns = Columns(c);
+  t.perf_mode = c[mm::kPerfMode].as<PerfMode>();
   EmitPasses(c, emitter, c[mm::kStationary], c[mm::kMoving], c[mm::kDst], t,
              c[mm::kAccumulate].as<Accumulate>());
-}
-
-// The first LoadStationary and MultiplyMoving of an expansion; what follows is
-// compared with a fresh expansion by the caller.
-bool FirstPair(const Expansion& e, const Instruction*& load,
-               const Instruction*& multiply) {
-  if (e.instructions.size() < 2) return false;
-  load = e.instructions[0];
-  multiply = e.instructions[1];
-  return load->opcode == Opcode::kLoadStationary &&
-         multiply->opcode == Opcode::kMultiplyMoving;
 }
 
 bool LiftMatmul(const Expansion& e, Call& c) {
@@ -374,129 +369,6 @@ bool LiftMatmul(const Expansion& e, Call& c) {
   return true;
 }
 
-namespace tr {
-enum { kDst, kData, kEngine, kName };
-}
-
-constexpr ParameterSpec kTransposeParameters[] = {
-    Out("dst", kOnChip, kAnyType, "[F(data), P(data)]"),
-    In("data", kOnChip, kAnyType, "[P, F]"), kEngineParameter, kNameParameter};
-
-bool OnTensor(const Call& c) { return c.engine == Engine::kTensor; }
-
-constexpr Rule kTransposeRules[] = {
-    {"nc_transpose.engine", "engine in ('tensor', 'vector')",
-     "nki/api/nki/isa/__init__.py:845",
-     [](const Call& c) { return OnTensor(c) || c.engine == Engine::kVector; },
-     "engine",
-     "the operation runs on the tensor or the vector engine, not on "
-     "{engine}"},
-    {"nc_transpose.tensor_memories",
-     "not engine == 'tensor' or (buf(data) == 'sbuf' and buf(dst) == 'psum')",
-     "nki/api/nki/isa/__init__.py:845",
-     [](const Call& c) {
-       return !OnTensor(c) || (Buf(c[tr::kData]) == Space::kSbuf &&
-                               Buf(c[tr::kDst]) == Space::kPsum);
-     },
-     "dst",
-     "the tensor engine transposes from SBUF to PSUM, but data is in "
-     "{buf:data} and dst in {buf:dst}",
-     "use engine=\"vector\" for blocks of at most 32 x 32"},
-    {"nc_transpose.tensor_size",
-     "not engine == 'tensor' or (P(data) <= 128 and F(data) <= 128)",
-     "nki/api/nki/isa/__init__.py:858",
-     [](const Call& c) {
-       return !OnTensor(c) ||
-              (P(c[tr::kData]) <= 128 && F(c[tr::kData]) <= 128);
-     },
-     "data",
-     "the tensor engine transposes at most 128 x 128, but data has {P:data} "
-     "partitions and a free size of {F:data}"},
-    {"nc_transpose.vector_size",
-     "not engine == 'vector' or (P(data) <= 32 and F(data) <= 32)",
-     "nki/api/nki/isa/__init__.py:859",
-     [](const Call& c) {
-       return OnTensor(c) || (P(c[tr::kData]) <= 32 && F(c[tr::kData]) <= 32);
-     },
-     "data",
-     "the vector engine transposes at most 32 x 32, but data has {P:data} "
-     "partitions and a free size of {F:data}",
-     "use the tensor engine (dst in PSUM), or several 32 x 32 blocks"},
-    {"nc_transpose.dst_shape", "P(dst) == F(data) and F(dst) == P(data)",
-     "nki/api/nki/isa/__init__.py:854",
-     [](const Call& c) {
-       return P(c[tr::kDst]) == F(c[tr::kData]) &&
-              F(c[tr::kDst]) == P(c[tr::kData]);
-     },
-     "dst",
-     "dst must be [{F:data}, {P:data}], the transpose of data, but it has "
-     "{P:dst} partitions and a free size of {F:dst}"},
-    {"nc_transpose.dtype",
-     "(engine == 'tensor' and gen == 2 and dt(dst) == 'float32') or dt(dst) == "
-     "dt(data) or (engine == 'tensor' and gen >= 3 and dt(data) in FP8 and "
-     "size(dt(dst)) == 2)",
-     "nki/api/nki/isa/__init__.py:851",
-     [](const Call& c) {
-       const Dtype to = Dt(c[tr::kDst]);
-       const Dtype from = Dt(c[tr::kData]);
-       return to == from ||
-              (OnTensor(c) && c.gen() == 2 && to == Dtype::kFloat32) ||
-              (OnTensor(c) && c.gen() >= 3 && IsFp8(from) && SizeOf(to) == 2);
-     },
-     "dst", "dst must have the dtype of data ({dt:data}), but it is {dt:dst}"},
-    {"nc_transpose.tensor_integers",
-     "not engine == 'tensor' or dt(data) in PE_IN",
-     "nki/api/nki/isa/__init__.py:851",
-     [](const Call& c) { return !OnTensor(c) || IsFloat(Dt(c[tr::kData])); },
-     "data",
-     "the tensor engine's transpose of {dt:data} is not documented and not "
-     "implemented",
-     "view the data as a float type of the same width, or use the vector "
-     "engine for blocks of at most 32 x 32",
-     Layer::kDevice, Evidence::kAssumed, Severity::kError,
-     Category::kUnsupported},
-};
-
-Engine TransposeEngine(const Call& c, Engine requested) {
-  if (requested != Engine::kUnknown) return requested;
-  return Buf(c[tr::kDst]) == Space::kPsum ? Engine::kTensor : Engine::kVector;
-}
-
-void ExpandTranspose(const Call& c, Emitter& emitter) {
-  if (!OnTensor(c)) {
-    EmitOne(c, emitter, Opcode::kVectorTranspose,
-            {OperandOf(c[tr::kDst]), OperandOf(c[tr::kData])}, {});
-    return;
-  }
-  TensorTile t;
-  t.transpose = true;
-  EmitPasses(c, emitter, c[tr::kData], c.identity, c[tr::kDst], t,
-             Accumulate::kFalse);
-}
-
-bool LiftTranspose(const Expansion& e, Call& c) {
-  c.values[tr::kName] = Value::None();
-  c.values[tr::kEngine] = Value::OfEnum(e.instructions[0]->engine);
-  if (e.instructions[0]->opcode == Opcode::kVectorTranspose) {
-    const auto operands = e.core->OperandsOf(*e.instructions[0]);
-    c.values[tr::kDst] = ValueOf(operands[slot::VectorTranspose::kDst]);
-    c.values[tr::kData] = ValueOf(operands[slot::VectorTranspose::kData]);
-    return true;
-  }
-  const Instruction* load;
-  const Instruction* multiply;
-  if (!FirstPair(e, load, multiply)) return false;
-  const auto operands = e.core->OperandsOf(*multiply);
-  c.values[tr::kData] =
-      ValueOf(e.core->OperandsOf(*load)[slot::LoadStationary::kStationary]);
-  c.values[tr::kDst] = ValueOf(operands[slot::MultiplyMoving::kDst]);
-  c.identity = ValueOf(operands[slot::MultiplyMoving::kMoving]);
-  // What the tensor engine relies on of its second operand.
-  return P(c.identity) == P(c[tr::kData]) && F(c.identity) == P(c[tr::kData]) &&
-         Buf(c.identity) == Space::kSbuf && IsFloat(Dt(c.identity)) &&
-         SizeOf(Dt(c.identity)) == SizeOf(Dt(c[tr::kData]));
-}
-
 }  // namespace
 
 const OperationInfo kNcMatmul = {
@@ -511,18 +383,5 @@ const OperationInfo kNcMatmul = {
     "rows, added in order, one add into PSUM; float32 operands take two such "
     "passes (LO, HI).",
     "nki/api/nki/isa/__init__.py:489-712"};
-
-const OperationInfo kNcTranspose = {
-    "nc_transpose",
-    kTransposeParameters,
-    kTransposeRules,
-    TransposeEngine,
-    ExpandTranspose,
-    LiftTranspose,
-    "dst[f, p] = data[p, f] on the tensor or the vector engine.",
-    "Tensor engine (dst in PSUM): a matmul with the identity on trn1, where "
-    "NaN "
-    "and infinity spread; bits from trn2 on. Vector engine: a move of bits.",
-    "nki/api/nki/isa/__init__.py:816-903"};
 
 }  // namespace trnemu::rows

@@ -51,6 +51,10 @@ void EmitOne(const Call& call, Emitter& emitter, Opcode opcode,
 
 // The argument that an operand slot holds.
 Value ValueOf(const Operand& operand);
+// Fills the call by names from the first instruction: its operands and
+// attributes are the parameters of the same name, the others become None.
+// Returns whether each operand and attribute has a parameter.
+bool LiftFirst(const Expansion& e, Call& call);
 
 // `op` of an ALU parameter, kNone where it is None.
 inline AluOp Alu(const Value& v) {
@@ -85,6 +89,11 @@ constexpr ParameterSpec Opt(std::string_view name, ParameterKind kind,
                             std::string_view doc = "") {
   return {name, kind, false, default_text, Role::kIn, 0, 0, doc};
 }
+// What MX scales are stored as; uint8 holds the same codes
+// (nki/api/nki/isa/__init__.py:761). A tile of them may start inside a quadrant
+// of 32 partitions: its operation's rules say where.
+inline constexpr DtypeSet kMxScaleTypes =
+    SetOf(Dtype::kFloat8E8M0FNU) | SetOf(Dtype::kUint8);
 inline constexpr ParameterSpec kEngineParameter =
     Opt("engine", ParameterKind::kEngine, "unknown", "requested engine");
 inline constexpr ParameterSpec kNameParameter =

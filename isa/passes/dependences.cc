@@ -23,16 +23,14 @@ class Memory {
   // What index tiles need goes into `at_start`.
   void Add(const Instruction& instruction, Event event, Needs& needs,
            Needs& at_start) {
-    core_.ForEachAccess(instruction,
-                        [&](const Access& access, Role role, bool) {
-                          if (role != Role::kIn)
-                            Enter(access, event, true, needs, false);
-                        });
-    core_.ForEachAccess(
-        instruction, [&](const Access& access, Role role, bool is_index) {
-          if (role != Role::kIn) return;
-          Enter(access, event, false, is_index ? at_start : needs, false);
-        });
+    ForEachAccess(core_, instruction, [&](const Access& a, Role role, bool) {
+      if (role != Role::kIn) Enter(a, event, true, needs, false);
+    });
+    ForEachAccess(core_, instruction,
+                  [&](const Access& a, Role role, bool is_index) {
+                    if (role != Role::kIn) return;
+                    Enter(a, event, false, is_index ? at_start : needs, false);
+                  });
   }
   void Check(const Composite& composite, Needs& needs) {
     for (const auto& [access, role] : composite.accesses) {
@@ -181,10 +179,10 @@ std::vector<bool> WrittenTensors(const Draft& draft, uint32_t core) {
   std::vector<bool> written(draft.program.tensors.size());
   for (const Instruction& instruction : draft.instructions[core]) {
     if (IsMarker(instruction)) continue;
-    draft.program.cores[core].ForEachAccess(
-        instruction, [&](const Access& access, Role role, bool) {
-          if (role != Role::kIn) written[access.tensor] = true;
-        });
+    ForEachAccess(draft.program.cores[core], instruction,
+                  [&](const Access& access, Role role, bool) {
+                    if (role != Role::kIn) written[access.tensor] = true;
+                  });
   }
   return written;
 }

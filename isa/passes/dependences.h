@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "isa/passes/accesses.h"
 #include "isa/passes/lanes.h"
 #include "isa/passes/level.h"
 #include "isa/program.h"

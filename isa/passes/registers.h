@@ -23,8 +23,7 @@ inline uint32_t WrittenRegister(const CoreProgram& core,
   return kNoRegister;
 }
 
-// Calls visit(number) for each: operands, dynamic offsets, and counts of waits
-// and signals.
+// Calls visit(number) for each: operands, and counts of waits and signals.
 template <typename Visit>
 void ForEachRegisterRead(const CoreProgram& core,
                          const Instruction& instruction, Visit visit) {
@@ -35,8 +34,11 @@ void ForEachRegisterRead(const CoreProgram& core,
         specs[i].role != Role::kOut) {
       visit(operands[i].reg());
     }
-    const Indirection* offset = core.IndirectionOf(operands[i].access);
-    if (offset != nullptr && !offset->has_index()) visit(offset->reg);
+    if (operands[i].kind != Operand::Kind::kAccess) continue;
+    if (const Indirection* n = core.IndirectionOf(operands[i].access);
+        n != nullptr && n->kind == IndirectionKind::kScalarRegister) {
+      visit(n->reg);
+    }
   }
   for (const Wait& w : core.WaitsOf(instruction)) {
     if (w.is_register) visit(static_cast<uint32_t>(w.value));

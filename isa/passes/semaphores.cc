@@ -180,10 +180,16 @@ absl::StatusOr<Assigner::Counter*> Assigner::DmaCounter(Event event,
   const bool room =
       dmas_.size() < kMaxDmaSemaphores && used_ + reserved_ < max_semaphores_;
   if (!room && !dmas_.empty()) {
-    return &*std::min_element(dmas_.begin(), dmas_.end(),
-                              [](const Counter& a, const Counter& b) {
-                                return a.instruction < b.instruction;
-                              });
+    // An exchange may need what this core does next: the last to wait for.
+    const auto age = [this](const Counter& counter) {
+      const auto& instructions = draft_.instructions[core_];
+      return std::pair(
+          instructions[counter.instruction].opcode == Opcode::kSendRecv,
+          counter.instruction);
+    };
+    return &*std::min_element(
+        dmas_.begin(), dmas_.end(),
+        [&](const Counter& a, const Counter& b) { return age(a) < age(b); });
   }
   if (parts > max_value_) {
     return Limit(absl::StrCat("a DMA of ", parts,

@@ -149,24 +149,24 @@ Composite CoreSynchroniser::CompositeOf(const Span& span, Engine engine) const {
   std::set<std::vector<int64_t>> seen;
   for (uint32_t i = span.begin; i < span.end; ++i) {
     if (IsMarker(list_[i]) || list_[i].engine != engine) continue;
-    draft_.program.cores[core_].ForEachAccess(
-        list_[i], [&](const Access& a, Role role, bool) {
-          const bool write = role != Role::kIn;
-          std::vector<int64_t> key = {write,
-                                      a.tensor,
-                                      a.start_partition,
-                                      a.partitions,
-                                      static_cast<int64_t>(a.dtype),
-                                      a.offset,
-                                      a.is_dynamic()};
-          for (const Dim& d : a.active_dims()) {
-            key.push_back(d.step);
-            key.push_back(d.count);
-          }
-          if (seen.insert(std::move(key)).second) {
-            composite.accesses.emplace_back(a, role);
-          }
-        });
+    ForEachAccess(draft_.program.cores[core_], list_[i],
+                  [&](const Access& a, Role role, bool) {
+                    const bool write = role != Role::kIn;
+                    std::vector<int64_t> key = {write,
+                                                a.tensor,
+                                                a.start_partition,
+                                                a.partitions,
+                                                static_cast<int64_t>(a.dtype),
+                                                a.offset,
+                                                a.indirection};
+                    for (const Dim& d : a.active_dims()) {
+                      key.push_back(d.step);
+                      key.push_back(d.count);
+                    }
+                    if (seen.insert(std::move(key)).second) {
+                      composite.accesses.emplace_back(a, role);
+                    }
+                  });
   }
   return composite;
 }

@@ -170,6 +170,21 @@ TEST(Integer, LogicalOperationsGiveOneOrZero) {
   EXPECT_EQ(out, (Words{1, 1, 0xFFFFFFFF, 0x80000001}));
 }
 
+TEST(Integer, TheLargerMagnitudeKeepsItsSignAndATieGivesTheSecond) {
+  OnEachTarget([] {
+    // -2^31 against 2^31 - 1; -5 against 5 and back; 2^24 + 1 against 2^24
+    const Words a = {0x80000000, 0xFFFFFFFB, 5, 16777217, 0};
+    const Words b = {0x7FFFFFFF, 5, 0xFFFFFFFB, 16777216, 0xFFFFFFFF};
+    EXPECT_EQ(Integer(AluOp::kAbsMax, true, a, b),
+              (Words{0x80000000, 5, 0xFFFFFFFB, 16777217, 0xFFFFFFFF}));
+    EXPECT_EQ(Integer(AluOp::kAbsMin, true, a, b),
+              (Words{0x7FFFFFFF, 5, 0xFFFFFFFB, 16777216, 0}));
+    EXPECT_EQ(
+        Integer(AluOp::kAbsMax, false, a, b),
+        (Words{0x80000000, 0xFFFFFFFB, 0xFFFFFFFB, 16777217, 0xFFFFFFFF}));
+  });
+}
+
 // ---- Reductions ----
 
 TEST(Reduce, AddsStrictlyInOrder) {

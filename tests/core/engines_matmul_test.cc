@@ -265,13 +265,9 @@ TEST(MatmulTest, MismatchesWithWhatIsLoadedAreFaults) {
   EXPECT_EQ(FaultId(Multiply(core, dst, s, 1, {})), "multiply_moving.mode");
   EXPECT_EQ(FaultId(Load(core, s, 1, {})), "load_stationary.pass");
   EXPECT_EQ(FaultId(Load(core, s, 0, {.perf = PerfMode::kDoubleRow})),
-            "nc_matmul.double_row");
-  const absl::Status status = core.Run(
-      Opcode::kMultiplyMoving, Engine::kTensor, {dst, s},
-      {Integer(0), Boolean(false), Boolean(false), Of(Accumulate::kNone),
-       Integer(64), Integer(0), Integer(64), Integer(64), Of(PerfMode::kNone)});
-  EXPECT_EQ(FaultId(status), "multiply_moving.tile_position");
-  EXPECT_EQ(DiagnosticOf(status).category, Category::kUnsupported);
+            "load_stationary.double_row");
+  EXPECT_EQ(FaultId(Multiply(core, dst, s, 0, {.perf = PerfMode::kDoubleRow})),
+            "multiply_moving.mode");
 }
 
 TEST(TransposeModeTest, NanStaysInPlaceFromTrn2OnAndSpreadsOnTrn1) {

@@ -278,6 +278,20 @@ TEST_P(MatmulKernelTest, Bf16BitPatternsGiveWhatWidenedValuesGive) {
   }
 }
 
+TEST_P(MatmulKernelTest, AtGivesWhatWasLoaded) {
+  Random random(6);
+  for (size_t columns = 1; columns <= 128; ++columns) {
+    const Matrix s = random.Bf16(5, columns);
+    const auto stationary = std::make_unique<Stationary>();
+    stationary->Load(s.data(), s.stride, s.rows, columns);
+    for (size_t k = 0; k < 5; ++k) {
+      for (size_t m = 0; m < columns; ++m) {
+        ASSERT_EQ(stationary->At(k, m), s.at(k, m)) << columns;
+      }
+    }
+  }
+}
+
 TEST_P(MatmulKernelTest, SeveralLogicalRowsShareAGroup) {
   Random random(4);
   for (const size_t group : {64, 128}) {  // double_row, MX

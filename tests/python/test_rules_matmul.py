@@ -282,20 +282,120 @@ def test_a_transpose_by_what_is_no_identity_is_at_most_a_warning(target):
     ]
 
 
+def rows(
+    k: int = 4, m: int = 4, n: int = 4, st: str = "float8_e4m3",
+    mv: str | None = None, out: str = "float32",
+    shapes: tuple[tuple[int, ...], tuple[int, ...]] | None = None,
+    dst: tuple[int, int] | None = None, start: int | None = None,
+    **attributes: Any,
+):
+    """double_row: stationary (k, 2, m), moving (k, 2, n)."""
+
+    def act(bench: Bench) -> None:
+        a, b = shapes or ((k, 2, m), (k, 2, n))
+        bench.b.nc_matmul(
+            dst=bench.psum(*(dst or (min(m, 128), n)), out),
+            stationary=bench.sbuf(a[0], a[1:], st, start),
+            moving=bench.sbuf(b[0], b[1:], mv or st, start),
+            perf_mode="double_row", **attributes,
+        )
+
+    return act
+
+
 def test_double_row_needs_trn2():
-    # Absent on the generation: illegal, whatever trnemu implements.
-    with pytest.raises(trnemu.Fault) as info:
-        matmul(st="float8_e4m3", perf_mode="double_row")(Bench("trn1"))
-    assert info.value.category == "illegal"
-    assert "trn1" in info.value.message
+    legal("trn2", rows())
+    legal("trn3", rows())
+    refused("trn1", "nc_matmul.double_row_generation", rows(), "trn2", "trn1")
 
 
-@pytest.mark.parametrize("target", ["trn2", "trn3"])
-def test_double_row_is_unsupported_for_now_and_says_so(target):
-    legal(target, matmul(st="float8_e4m3", perf_mode="none"))
-    refused(target, "nc_matmul.double_row_unsupported",
-            matmul(st="float8_e4m3", perf_mode="double_row"),
-            "double_row", category="unsupported")
+LATER = pytest.mark.parametrize("target", ["trn2", "trn3"])
+
+
+@LATER
+@pytest.mark.parametrize("st", FP)
+@pytest.mark.parametrize("mv", FP)
+def test_double_row_takes_float8(target, st, mv):
+    wide = ("float32", "tfloat32")
+    fp8 = [d for d in FP if d.startswith("float8")]
+    if "float8_e4m3fn" in (st, mv) and (
+        target == "trn2" or "float8_e4m3" in (st, mv)
+    ):
+        return  # e4m3fn_generation, mixed_e4m3
+    if (st in wide) != (mv in wide):
+        return  # fp32_pairing
+    if st in fp8 and mv in fp8:
+        legal(target, rows(st=st, mv=mv))
+    else:
+        refused(target, "nc_matmul.double_row_dtype", rows(st=st, mv=mv), st,
+                mv)
+
+
+@LATER
+@pytest.mark.parametrize(
+    ("shapes", "fits"),
+    [(((4, 2, 4), (4, 2, 4)), True), (((4, 2, 2, 2), (4, 2, 1, 4)), True),
+     (((4, 8), (4, 2, 4)), False), (((4, 2, 4), (4, 8)), False),
+     (((4, 4, 2), (4, 2, 4)), False), (((4, 2, 4), (4, 1, 8)), False),
+     (((4, 2), (4, 2, 4)), False)],
+)
+def test_the_first_free_dimension_of_double_row_is_2(target, shapes, fits):
+    if fits:
+        legal(target, rows(shapes=shapes))
+    else:
+        refused(target, "nc_matmul.double_row_shape", rows(shapes=shapes),
+                str(shapes[0]), str(shapes[1]))
+
+
+@LATER
+def test_double_row_has_no_column_tiles(target):
+    for size in ((128, 128), (64, 128), (32, 128)):
+        legal(target, rows(tile_position=(0, 0), tile_size=size))
+    legal(target, rows(k=32, start=64, tile_position=(64, 0),
+                       tile_size=(32, 128)))
+    for size in ((128, 64), (32, 32)):
+        refused(target, "nc_matmul.double_row_columns",
+                rows(tile_position=(0, 0), tile_size=size), str(size))
+
+
+@LATER
+def test_double_row_does_not_transpose(target):
+    refused(target, "nc_matmul.double_row_transpose",
+            rows(out="bfloat16", is_transpose=True), "is_transpose")
+
+
+@LATER
+def test_a_double_row_tile_counts_half_its_elements(target):
+    legal(target, rows(k=128, m=128, n=512))
+    refused(target, "nc_matmul.columns", rows(m=129), "258")
+    refused(target, "nc_matmul.dst_shape", rows(dst=(8, 4)), "8 partitions")
+    refused(target, "nc_matmul.dst_shape", rows(dst=(4, 8)), "free size of 8")
+    refused(target, "nc_matmul.rows",
+            rows(k=33, tile_position=(0, 0), tile_size=(32, 128)), "33")
+
+
+def test_a_double_row_moving_tile_has_the_columns_of_any_other():
+    refused("trn2", "nc_matmul.moving_free_size", rows(n=513), "1026", "512")
+    legal("trn3", rows(n=4096))
+    refused("trn3", "nc_matmul.moving_free_size_fp32", rows(n=4097), "4096")
+    legal("trn3", rows(n=8192, out="bfloat16"))
+    refused("trn3", "nc_matmul.moving_free_size_bf16",
+            rows(n=8193, out="bfloat16"), "8192")
+
+
+@LATER
+def test_accumulating_a_transpose_is_reported(target):
+    b = trnemu.ProgramBuilder(target=target)
+    eye, bank = b.sbuf((4, 4), "bfloat16"), b.psum((4, 4), "bfloat16")
+    identity = np.eye(4, dtype=ml_dtypes.bfloat16)
+    b.dma_copy(dst=eye, src=b.constant("identity", identity))
+    for accumulate in (None, True):
+        b.nc_matmul(dst=bank, stationary=eye, moving=eye, is_transpose=True,
+                    accumulate=accumulate)
+    findings = trnemu.run(b.build(), {}).diagnostics
+    assert [(f.id, f.severity) for f in findings] == [
+        ("nc_matmul.transpose_accumulate", "warning")
+    ]
 
 
 @every_target

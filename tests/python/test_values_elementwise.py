@@ -164,6 +164,8 @@ def exact(op: str, a: ref.Array, b: ref.Array) -> ref.Array:
         "multiply": lambda: a * b,
         "maximum": lambda: np.where(a > b, a, b),
         "minimum": lambda: np.where(a < b, a, b),
+        "abs_max": lambda: np.where(abs(a) > abs(b), a, b),
+        "abs_min": lambda: np.where(abs(a) < abs(b), a, b),
         "equal": lambda: a == b, "not_equal": lambda: a != b,
         "greater": lambda: a > b, "greater_equal": lambda: a >= b,
         "less": lambda: a < b, "less_equal": lambda: a <= b,
@@ -189,10 +191,11 @@ def test_gpsimd_computes_32_bit_integers_exactly_and_wraps(
     a[:, 1::8] = 0
     k = Kit(target)
     x, y = k.load(a), k.load(b)
-    tiles = [k.empty(SHAPE, dtype) for _ in ref.BINARY]
-    for op, t in zip(ref.BINARY, tiles):
+    ops = (*ref.BINARY, *(ref.GEN4_BINARY if target == "trn3" else ()))
+    tiles = [k.empty(SHAPE, dtype) for _ in ops]
+    for op, t in zip(ops, tiles):
         k.b.tensor_tensor(dst=t, data1=x, data2=y, op=op, engine=engine)
-    for op, out in zip(ref.BINARY, k.run(*tiles)):
+    for op, out in zip(ops, k.run(*tiles)):
         ref.same(out, modulo(exact(op, a, b), dtype), f"{op} of {dtype}:")
 
 

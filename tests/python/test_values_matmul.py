@@ -14,7 +14,6 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import trnemu
 import reference as ref
 from geometry import WRITABLE
 from kit import TARGETS, Kit
@@ -303,15 +302,10 @@ def double_row(
 ) -> ref.Array:
     k = Kit(target)
     bank = k.empty((a.shape[-1], b.shape[-1]), space="psum")
-    try:
-        k.b.nc_matmul(
-            dst=bank, stationary=k.load(a), moving=k.load(b),
-            perf_mode="double_row",
-        )
-    except trnemu.Fault as fault:
-        if fault.category != "unsupported":
-            raise
-        pytest.skip("double_row is not implemented yet")
+    k.b.nc_matmul(
+        dst=bank, stationary=k.load(a), moving=k.load(b),
+        perf_mode="double_row",
+    )
     return k.one(bank)
 
 
@@ -332,6 +326,41 @@ def test_double_row_contracts_over_two_rows_a_partition(rows, target):
 def test_double_row_of_ones_gives_256():
     ones = np.ones((128, 2, 3), ml_dtypes.float8_e4m3)
     assert double_row(ones[..., :1], ones).tolist() == [[256] * 3]
+
+
+@pytest.mark.parametrize("rows", [1, 31, 32, 33, 100, 128])
+def test_double_row_sums_32_partitions_first_row_0_then_row_1(rows):
+    # decisions.md: logical row r * K + k, 32 physical rows a group.
+    rng = np.random.default_rng(30)  # of many sizes: sums are rounded
+    a, b = (
+        ref.cast((rng.standard_normal((rows, 2, n)) * 2.0 ** rng.integers(
+            -7, 8, (rows, 2, n))).astype(F32), dtype)
+        for n, dtype in ((40, "float8_e4m3"), (70, "float8_e5m2"))
+    )
+    fa, fb = ref.widen(a), ref.widen(b)
+    order = [
+        (k, r) for first in range(0, rows, 32) for r in range(2)
+        for k in range(first, min(first + 32, rows))
+    ]
+    k, r = np.array(order).T
+    want = ref.column(fa[k, r], fb[k, r], 64)
+    ref.same(double_row(a, b), want)
+    pairs = ref.column(fa.reshape(-1, 40), fb.reshape(-1, 70), 64)
+    assert rows == 1 or (want != pairs).any()
+
+
+def test_double_row_in_a_row_tile_seen_through_views():
+    a, b = normal("float8_e4m3", (64, 2, 9), 32), normal(
+        "float8_e4m3", (64, 2, 11), 33
+    )
+    k = Kit()
+    wide = [k.load(np.repeat(x, 3, 2), start=64) for x in (a, b)]
+    bank = k.empty((9, 11), space="psum")
+    k.b.nc_matmul(
+        dst=bank, stationary=wide[0][..., ::3], moving=wide[1][..., ::3],
+        perf_mode="double_row", tile_position=(64, 0), tile_size=(64, 128),
+    )
+    ref.same(k.one(bank), double_row(a, b))
 
 
 @pytest.mark.parametrize("hint", ["is_stationary_onezero", "is_moving_onezero"])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from trnemu import _trnemu
-from trnemu._trnemu import Semaphore, Signal, View, Wait
+from trnemu._trnemu import Register, Semaphore, Signal, View, Wait
 
 _Activation = Literal[
     "copy",
@@ -67,11 +67,48 @@ _AluOp = Literal[
     "reciprocal",
 ]
 
+_AluOpOrBypass = Literal[
+    "invert",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "equal",
+    "not_equal",
+    "greater_equal",
+    "greater",
+    "less_equal",
+    "less",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "power",
+    "abs_max",
+    "abs_min",
+    "abs",
+    "square",
+    "relu",
+    "rsqrt",
+    "reciprocal",
+    "bypass",
+]
+
 _DgeMode = Literal[
     "unknown",
     "swdge",
     "hwdge",
     "none",
+]
+
+_DmaEngine = Literal[
+    "dma",
+    "gpsimd_dma",
 ]
 
 _Engine = Literal[
@@ -89,6 +126,14 @@ _OobMode = Literal[
     "skip",
 ]
 
+_PartitionOp = Literal[
+    "add",
+    "average",
+    "maximum",
+    "bitwise_or",
+    "bitwise_and",
+]
+
 _PerfMode = Literal[
     "none",
     "double_row",
@@ -100,6 +145,25 @@ _ReduceCmd = Literal[
     "reduce",
     "reset_reduce",
     "load_reduce",
+]
+
+_RegisterOp = Literal[
+    "add",
+    "subtract",
+    "multiply",
+    "and",
+    "or",
+    "xor",
+    "shift_left",
+    "shift_right",
+    "min",
+    "max",
+    "equal",
+    "not_equal",
+    "greater_equal",
+    "greater",
+    "less_equal",
+    "less",
 ]
 
 @dataclass(frozen=True)
@@ -550,7 +614,7 @@ class OperationMethods:
     ) -> None:
         """Moves elements between HBM, SBUF and PSUM.
 
-        dst.flat[k] = src.flat[k]: bits where the dtypes are equal, else through fp32. Split over the queues, eight partitions each; every queue signals its part.
+        dst.flat[k] = src.flat[k]: bits where the dtypes are equal, else through fp32. A side with a vector_offset is rows at the indices read when the transfer is triggered; one out of bounds is an error, or with oob_mode="skip" leaves its row as it is. Split over the queues, eight partitions each; every queue signals its part.
 
         dst: as many elements as src; in hbm or sbuf or psum
         src: any shape; in hbm or sbuf or psum
@@ -609,4 +673,1122 @@ class OperationMethods:
         Raises Fault if a rule is broken, TypeError for a wrong argument.
 
         Source: nki/guides/architecture/trainium_inferentia2_arch.rst:58
+        """
+
+    def nc_matmul_mx(
+        self,
+        dst: View,
+        stationary: View,
+        moving: View,
+        stationary_scale: View,
+        moving_scale: View,
+        tile_position: Sequence[int] | None = None,
+        tile_size: Sequence[int] | None = None,
+        accumulate: bool | None = None,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = stationary^T @ moving of MXFP8 and MXFP4 tiles, with their scales.
+
+        sum over partitions p, then the four j of an element, of stationary[p, m, j] * moving[p, n, j] times both scales, products exact, summed in fp32 as nc_matmul does: four chains of 32 partitions. A scale is 2^(code - 127); code 255 is NaN.
+
+        dst: [M, N] = [free(stationary), free(moving)]; in psum
+        stationary: [K, M] of packed elements; in sbuf
+        moving: [K, N] of packed elements; in sbuf
+        stationary_scale: rows 0 to 3 of each 32 hold the scales of 8 partitions each, [, M]; in sbuf
+        moving_scale: the same of moving, [, N]; in sbuf
+        tile_position: (start row, 0) of the array tile
+        tile_size: (rows, 128) of the array tile
+        accumulate: as nc_matmul
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:714-814
+        """
+
+    def quantize_mx(
+        self,
+        dst: View,
+        src: View,
+        dst_scale: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Quantizes fp16 or bf16 to MXFP8 elements and scales.
+
+        Of 8 partitions x 4 elements with the largest magnitude a: scale = 2^(floor(log2 a) - (Emax - 1)), Emax 8 (e4m3fn) or 15 (e5m2), 2^-127 if a is 0; elements are divided by it and rounded to nearest even. Rows of dst_scale that hold no scale keep their bytes.
+
+        dst: [P, F / 4] of packed elements; in sbuf
+        src: [P, F]; in sbuf
+        dst_scale: rows 0 to 3 of each 32 get the scales of 8 partitions each, [, F / 4]; the other rows stay; in sbuf
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2741-2814
+        """
+
+    def activation_reduce(
+        self,
+        dst: View,
+        op: _Activation,
+        data: View,
+        reduce_op: _AluOp,
+        reduce_res: View | None,
+        bias: View | float | None = None,
+        scale: View | float = 1.0,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = op(data * scale + bias), and reduce_res its sum per partition.
+
+        activation with reduce_cmd=reset_reduce: sums the values before the cast over all free dimensions.
+
+        dst: as many elements as data; in sbuf or psum
+        op: the activation function
+        data: [P, ...]; in sbuf or psum
+        reduce_op: add
+        reduce_res: [P, 1]: the sums of the activated values; None leaves them in the accumulators; in sbuf or psum
+        bias: [P, 1] or a number (from trn2 on); None acts as 0; in sbuf or psum
+        scale: [P, 1] float32 or a number; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1461-1541
+        """
+
+    def activate2(
+        self,
+        dst: View,
+        op: _Activation,
+        data: View,
+        imm0: View | float,
+        imm1: View | float,
+        op0: _AluOpOrBypass,
+        op1: _AluOpOrBypass,
+        relu_param: View | float = 0.0,
+        reverse0: bool = False,
+        reverse1: bool = False,
+        reduce_op: _AluOp | None = None,
+        reduce_res: View | None = None,
+        reduce_cmd: _ReduceCmd = 'idle',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = op((data op0 imm0) op1 imm1) on the scalar engine of trn3.
+
+        fp32 arithmetic, each operation rounded, one cast to dst. With reduce_cmd, one running result of reduce_op per partition of the values before the cast; reset gives it the identity of reduce_op; reduce_res reads it.
+
+        dst: as many elements as data; in sbuf or psum
+        op: the activation function
+        data: [P, ...]; in sbuf or psum
+        imm0: [P, 1] float32 or a number; not used when op0 is bypass; in sbuf or psum
+        imm1: [P, 1] float32 or a number; not used when op1 is bypass; in sbuf or psum
+        op0: multiply, add, subtract or bypass
+        op1: add, subtract or bypass
+        relu_param: [P, 1] or a number: the slope of prelu; in sbuf or psum
+        reverse0: imm0 becomes the left operand
+        reverse1: imm1 becomes the left operand
+        reduce_op: add, maximum, minimum, abs_max or abs_min along the free dimensions
+        reduce_res: [P, 1]: reads the accumulators afterwards; in sbuf or psum
+        reduce_cmd: idle, reset, reduce or reset_reduce: what becomes of the accumulators
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1543-1706
+        """
+
+    def tensor_scalar_reduce(
+        self,
+        dst: View,
+        data: View,
+        op0: _AluOp,
+        operand0: View | float | None,
+        reduce_op: _AluOp,
+        reduce_res: View | None = None,
+        reverse0: bool = False,
+        reduce_cmd: _ReduceCmd = 'reset_reduce',
+        reduce_init: View | float | None = None,
+        reduce_res_negate: bool = False,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = data op0 operand0, and its reduction per partition.
+
+        fp32, one cast to dst. The vector engine's accumulators take the values before the cast, one after the other in access order: acc = acc reduce_op value. They start from the identity of reduce_op, reduce_init, or what is there (reduce_cmd). reduce_res reads them.
+
+        dst: as many elements as data; in sbuf or psum
+        data: [P, ...]; in sbuf or psum
+        op0: an arithmetic operation
+        operand0: [P, 1] float32 or a number; None or 0 when op0 is unary; in sbuf or psum
+        reduce_op: add, multiply, maximum or minimum
+        reduce_res: [P, 1]: reads the accumulators afterwards; in sbuf or psum
+        reverse0: not supported: False
+        reduce_cmd: reset_reduce, reduce or load_reduce: where the reduction starts
+        reduce_init: [P, 1] float32 or a number, for load_reduce; in sbuf or psum
+        reduce_res_negate: reduce_res gets the accumulator times -1
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2515-2599
+        """
+
+    def tensor_scalar_cumulative(
+        self,
+        dst: View,
+        src: View,
+        op0: _AluOp,
+        op1: _AluOp,
+        imm0: View | float,
+        imm1: View | float | None = None,
+        reduce_cmd: _ReduceCmd = 'reset_reduce',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Running results: acc = (src op0 imm0) op1 acc, each to dst.
+
+        fp32 in access order, each result cast to dst, the accumulator not. It starts from the identity of op1, imm1, or what is there (reduce_cmd), and keeps the last result. subtract is the new value minus the accumulator.
+
+        dst: as many elements as src; in sbuf or psum
+        src: [P, ...]; in sbuf or psum
+        op0: an arithmetic operation
+        op1: add, subtract, multiply, maximum or minimum
+        imm0: [P, 1] float32 or a number; 0 when op0 is unary; in sbuf or psum
+        imm1: [P, 1] float32 or a number: where load_reduce starts; in sbuf or psum
+        reduce_cmd: reset_reduce, reduce or load_reduce: where the accumulation starts
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1254-1334
+        """
+
+    def tensor_tensor_scan(
+        self,
+        dst: View,
+        data0: View,
+        data1: View,
+        initial: View | float,
+        op0: _AluOp,
+        op1: _AluOp,
+        reverse0: bool = False,
+        reverse1: bool = False,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """state = (data0 op0 state) op1 data1, each to dst.
+
+        fp32 in access order, over all free dimensions; each state is cast to dst, and the next element takes the one before the cast.
+
+        dst: as many elements as data0; in sbuf or psum
+        data0: [P, ...], combined with the state by op0; in sbuf or psum
+        data1: [P, ...], as data0, combined by op1; in sbuf or psum
+        initial: [P, 1] float32 or a number: the state before the first element; in sbuf or psum
+        op0: a binary arithmetic operation
+        op1: a binary arithmetic operation
+        reverse0: data0 becomes the right operand of op0
+        reverse1: data1 becomes the left operand of op1
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1997-2050
+        """
+
+    def exponential(
+        self,
+        dst: View,
+        src: View,
+        max_value: View | float = 0.0,
+        reduce_res: View | None = None,
+        reduce_cmd: _ReduceCmd = 'idle',
+        reduce_init: View | float = 0.0,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = exp(src - max_value) on the vector engine of trn3, and its sum.
+
+        fp32: the difference rounded, exp within 1 ulp, one cast to dst. With reduce_cmd, the vector engine's accumulators add the values before the cast, one after the other in access order; reduce_res reads them. idle leaves them unknown.
+
+        dst: as many elements as src; in sbuf or psum
+        src: [P, ...], at most 4 dimensions; in sbuf or psum
+        max_value: [P, 1] float32 or a number, subtracted first; in sbuf or psum
+        reduce_res: [P, 1]: reads the accumulators afterwards; in sbuf or psum
+        reduce_cmd: idle, reset_reduce, reduce or load_reduce: where the sum starts; idle leaves the accumulators unknown
+        reduce_init: [P, 1] float32 or a number, for load_reduce; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2283-2386
+        """
+
+    def tensor_copy_predicated(
+        self,
+        dst: View,
+        src: View | float,
+        predicate: View,
+        reverse_pred: bool = False,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Copies the elements whose predicate is nonzero; the others stay.
+
+        Bits, as dtypes are equal; a number is fp32 that is cast to dst. Elements that are not copied keep their bytes and need not have been written.
+
+        dst: as many elements as predicate; those that are not copied stay; in sbuf or psum
+        src: of dst's shape and dtype, or a number; in sbuf or psum
+        predicate: nonzero: copy; in sbuf or psum
+        reverse_pred: zero: copy
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:446-487
+        """
+
+    def range_select(
+        self,
+        dst: View,
+        on_true_tile: View,
+        comp_op0: _AluOp,
+        comp_op1: _AluOp,
+        bound0: View,
+        bound1: View,
+        reduce_cmd: _ReduceCmd = 'reset_reduce',
+        reduce_res: View | None = None,
+        reduce_op: _AluOp = 'maximum',
+        range_start: int = 0,
+        on_false_value: float = -3.4028234663852886e+38,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Keeps the elements whose index lies between two bounds.
+
+        index = float32(range_start + i), i along the flattened free dimensions; on_true_tile where (index comp_op0 bound0) and (index comp_op1 bound1), else the lowest float32, which narrower dtypes hold as -inf. The running maximum is of the values before the cast.
+
+        dst: as many elements as on_true_tile; in sbuf or psum
+        on_true_tile: [P, ...]; in sbuf or psum
+        comp_op0: compares an index with bound0
+        comp_op1: compares an index with bound1
+        bound0: [P, 1]; in sbuf or psum
+        bound1: [P, 1]; in sbuf or psum
+        reduce_cmd: idle, reset, reduce or reset_reduce: what becomes of the accumulators
+        reduce_res: [P, 1]: reads the accumulators afterwards; float32, or a row without any selected element gives -inf; in sbuf or psum
+        reduce_op: only maximum
+        range_start: the index of the first element
+        on_false_value: the lowest float32, nothing else
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2819-2897
+        """
+
+    def select_reduce(
+        self,
+        dst: View,
+        predicate: View,
+        on_true: View,
+        on_false: View | float,
+        reduce_res: View | None = None,
+        reduce_cmd: _ReduceCmd = 'idle',
+        reduce_op: _AluOp = 'maximum',
+        reverse_pred: bool = False,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Selects by a predicate, with an optional running maximum.
+
+        on_true where predicate is nonzero (reverse_pred: zero), else on_false, in fp32; one cast to dst. The maximum is of the values before the cast; reduce_cmd=idle leaves the accumulators unknown.
+
+        dst: as many elements as on_true; in sbuf or psum
+        predicate: nonzero: on_true; in sbuf or psum
+        on_true: [P, ...]; in sbuf or psum
+        on_false: [P, 1] float32 or a number; in sbuf or psum
+        reduce_res: [P, 1]: reads the accumulators afterwards; in sbuf or psum
+        reduce_cmd: idle, reduce or reset_reduce: what becomes of the accumulators
+        reduce_op: only maximum
+        reverse_pred: zero: on_true
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2899-2969
+        """
+
+    def nc_stream_shuffle(
+        self,
+        dst: View,
+        src: View,
+        shuffle_mask: Sequence[int],
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Moves partitions within each quadrant of 32.
+
+        dst[32 q + l] = src[32 q + shuffle_mask[l]], bits, counted from each view's first partition; lanes with 255 keep dst. All is read before it is written. Partitions of src that no lane selects need not have been written.
+
+        dst: of src's dtype and elements per partition; in sbuf or psum
+        src: [P, ...]; in sbuf or psum
+        shuffle_mask: 32 numbers: the lane of src for each lane of a quadrant; 255 keeps dst
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2052-2085
+        """
+
+    def bn_stats(
+        self,
+        dst: View,
+        data: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Count, mean and variance * count of the even and the odd elements.
+
+        fp32 in access order: mean = sum / count, then the sum of (x - mean)^2; even and odd count along the flattened free dimensions. One cast to dst.
+
+        dst: [P, 6]: count, mean, variance * count of the even and of the odd elements; in sbuf or psum
+        data: [P, ...], at most 512 elements; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1939-1973
+        """
+
+    def bn_aggr(
+        self,
+        dst: View,
+        data: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Mean and variance of several bn_stats.
+
+        Of triples (c, m, v), fp32 sums in order: C = sum c, mean = sum c m / C, variance = (sum v + sum c (m - mean)^2) / C. One cast to dst.
+
+        dst: [P, 2]: mean, variance; in sbuf or psum
+        data: [P, 3 t]: t triples of count, mean, variance * count; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1975-1995
+        """
+
+    def max8(
+        self,
+        dst: View,
+        src: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """The eight largest elements of each partition, descending.
+
+        Compared as fp32; equal elements are each listed, in their order; one cast to dst. NaN comes last.
+
+        dst: [P, 8], descending; in sbuf or psum
+        src: [P, ...], 8 to 16384 elements; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2415-2432
+        """
+
+    def nc_find_index8(
+        self,
+        dst: View,
+        data: View,
+        vals: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Positions of eight values in each partition.
+
+        The first element that equals vals[j] as fp32; a value that vals repeats takes its next occurrence, column by column. Not there: all ones.
+
+        dst: [P, 8]; in sbuf or psum
+        data: [P, ...], 8 to 16384 elements; in sbuf or psum
+        vals: [P, 8]; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3169-3191
+        """
+
+    def nc_match_replace8(
+        self,
+        dst: View,
+        data: View,
+        vals: View,
+        imm: float,
+        dst_idx: View | None = None,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Replaces the first occurrence of each of eight values.
+
+        vals are taken in reverse order, 7 to 0; each replaces the first element of data that equals it as fp32 and that none has taken before. dst is data in fp32 with imm at these positions, cast once.
+
+        dst: as many elements as data; in sbuf or psum
+        data: [P, ...], at most 16384 elements; in sbuf or psum
+        vals: [P, 8]; in sbuf or psum
+        imm: float32, the replacement
+        dst_idx: [P, 8]: where each value was found; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3193-3219
+        """
+
+    def tensor_partition_reduce(
+        self,
+        dst: View,
+        op: _PartitionOp,
+        data: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Reduces the partitions of data to one.
+
+        fp32, one partition after the other from the first on; average divides the sum by the number of partitions; one cast to dst. Bitwise reductions work on raw bits.
+
+        dst: [1, ...], as many elements as data; in sbuf
+        op: add, average, maximum, bitwise_or or bitwise_and
+        data: [P, ...]; in sbuf
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1246-1252
+        """
+
+    def sequence_bounds(
+        self,
+        dst: View,
+        segment_ids: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Start and end of the run of equal ids that each element belongs to.
+
+        Ends are exclusive. Padding (id 0) has start n and end -1.
+
+        dst: [1, 2, n]: the starts, then the ends; in sbuf
+        segment_ids: [1, n] whole numbers, at least 0; 0 marks padding; in sbuf
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2434-2455
+        """
+
+    def local_gather(
+        self,
+        dst: View,
+        src_buffer: View,
+        index: View,
+        num_elem_per_idx: int = 1,
+        num_valid_indices: int | None = None,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Gathers elements of each partition by indices that 16 partitions share.
+
+        idx = the index tile of 16 partitions, down the partitions first; dst[p, k * E + e] = src_buffer[p, idx[k] + e], E = num_elem_per_idx. Moves bits.
+
+        dst: [P, num_valid_indices * num_elem_per_idx]; in sbuf
+        src_buffer: [P, S], P a multiple of 16; in sbuf
+        index: [P, I]: 16 * I indices of each 16 partitions, down the partitions first; in elements; in sbuf
+        num_elem_per_idx: contiguous elements per index: 1, 2, 4, 8, 16 or 32
+        num_valid_indices: indices used of each 16 partitions; None: all
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1838-1889
+        """
+
+    def nc_n_gather(
+        self,
+        dst: View,
+        data: View,
+        indices: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Gathers elements of each partition by indices of its own.
+
+        dst[p, j] = data[p].flat[indices[p, j]]. Moves bits.
+
+        dst: [P, ...], as many elements as indices; in sbuf
+        data: [P, ...]; in sbuf
+        indices: [P, ...] positions in the flattened row of data; in sbuf
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:1891-1937
+        """
+
+    def nonzero_with_count(
+        self,
+        dst: View,
+        src: View,
+        index_offset: int = 0,
+        padding_val: int = -1,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Indices of the nonzero elements, and how many there are.
+
+        In partitions 0, 16, ..., 112: the indices plus index_offset, then padding_val, in the last element the count. Other partitions of dst stay as they are.
+
+        dst: [P, T + 1]; partitions 0, 16, ..., 112 are written; in sbuf
+        src: [P, T]; partitions 0, 16, ..., 112 are read; in sbuf
+        index_offset: int32, added to each index
+        padding_val: int32, behind the indices
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3221-3319
+        """
+
+    def topk(
+        self,
+        val_dst: View,
+        idx_dst: View,
+        src: View,
+        n: int,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """The K largest of the n elements of each 16 partitions.
+
+        Each of the 16 partitions receives the same K values, ascending, and their positions. Of equal values the earlier is the larger; NaN is below everything.
+
+        val_dst: [P, K] the K largest values, ascending; in sbuf
+        idx_dst: [P, K] their positions in the snake; in sbuf
+        src: [P, X]: element i of 16 partitions is at partition i % 16, column i / 16; in sbuf
+        n: active elements in 16 partitions, 8 to 65535
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3321-3379
+        """
+
+    def rng(
+        self,
+        dst: View,
+        engine: _Engine = 'vector',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Random bits.
+
+        Each element draws 32 bits from its lane's generator and keeps the low ones. The bits are repeatable, but not a device's: no document gives the generators' details.
+
+        dst: the low bits of 32 random ones; in sbuf or psum
+        engine: vector or gpsimd
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2087-2121
+        """
+
+    def rand2(
+        self,
+        dst: View,
+        min: View | float,
+        max: View | float,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Uniform random numbers.
+
+        u = 32 random bits times 2^-32; min + u * (max - min), each step in fp32, one cast to dst.
+
+        dst: any size; in sbuf or psum
+        min: [P, 1] or a number; in sbuf or psum
+        max: [P, 1] or a number; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2242-2281
+        """
+
+    def rand_set_state(
+        self,
+        src_seeds: View,
+        engine: _Engine = 'gpsimd',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Sets the XORWOW words of the lanes of an engine.
+
+        The words x, y, z, w, v, d of one generator on gpsimd, of four on vector.
+
+        src_seeds: [P, 6] on gpsimd, [P, 24] on vector; in sbuf
+        engine: vector or gpsimd
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2177-2210
+        """
+
+    def rand_get_state(
+        self,
+        dst: View,
+        engine: _Engine = 'gpsimd',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Reads the XORWOW words of the lanes of an engine.
+
+        What rand_set_state has set comes back.
+
+        dst: [P, 6] on gpsimd, [P, 24] on vector; in sbuf or psum
+        engine: vector or gpsimd
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2212-2240
+        """
+
+    def set_rng_seed(
+        self,
+        src_seeds: View,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Seeds all lanes of the vector engine's generator.
+
+        The same seed gives the same numbers of rng on the vector engine.
+
+        src_seeds: [1, 1], its 32 bits; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2153-2175
+        """
+
+    def dropout(
+        self,
+        dst: View,
+        data: View,
+        prob: View | float,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Zeroes elements with probability prob.
+
+        u = 24 random bits times 2^-24; 0 if u < prob, else the element's bits. Nothing is rescaled.
+
+        dst: as data; in sbuf or psum
+        data: [P, ...]; in sbuf or psum
+        prob: [P, 1] or a number: how likely an element becomes 0; in sbuf or psum
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2123-2151
+        """
+
+    def dma_transpose(
+        self,
+        dst: View,
+        src: View,
+        axes: Sequence[int] | None = None,
+        priority: int | None = None,
+        dge_mode: _DgeMode = 'unknown',
+        oob_mode: _OobMode = 'error',
+        name: str | None = None,
+        trigger: _Engine = 'unknown',
+        queues: int = 16,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Moves a tensor with its dimensions permuted.
+
+        dst[i, ..] = src permuted by axes: (1, 0), (2, 1, 0) or (3, 1, 2, 0), bits. A src with a vector_offset is rows at index.T.flatten(), read when the transfer is triggered.
+
+        dst: the permuted shape; 2-byte types with hwdge or rows; in sbuf or psum
+        src: 2 to 4 dimensions; in hbm or sbuf or psum
+        axes: dst's axis i is src's axes[i]: (1, 0), (2, 1, 0) or (3, 1, 2, 0)
+        priority: 0 to 3, lower is more urgent (trn3)
+        dge_mode: where descriptors come from: none, swdge or hwdge
+        oob_mode: what a dynamic index out of range does
+        name: label for tooling
+        trigger: the sequencer that triggers and waits; sync unless software descriptor generation makes it gpsimd
+        queues: how many queues share the transfer; each signals its part
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:868-1016
+        """
+
+    def dma_compute(
+        self,
+        dst: View,
+        srcs: Sequence[View],
+        reduce_op: _AluOp,
+        scales: Sequence[float] | None = None,
+        unique_indices: bool = True,
+        oob_mode: _OobMode = 'error',
+        name: str | None = None,
+        trigger: _Engine = 'unknown',
+        queues: int = 16,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Adds up to 16 tensors while moving them.
+
+        dst.flat[k] = the sum of srcs[j].flat[k] in fp32, in ascending order of j, and one cast. With a vector_offset it adds to the rows at the indices (dst and one source), or the rows to dst.
+
+        dst: as many elements as each source; in hbm or sbuf or psum
+        srcs: up to 16 views of as many elements as dst; in hbm or sbuf or psum
+        reduce_op: add
+        scales: a 1.0 for each source
+        unique_indices: must be True with a vector_offset
+        oob_mode: what a dynamic index out of range does
+        name: label for tooling
+        trigger: the sequencer that triggers and waits; sync unless software descriptor generation makes it gpsimd
+        queues: how many queues share the transfer; each signals its part
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2651-2740
+        """
+
+    def core_barrier(
+        self,
+        data: View,
+        cores: Sequence[int],
+        engine: _Engine = 'gpsimd',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Waits until the other core of a logical core has come as far.
+
+        After this core's earlier accesses to data, and before its later ones: tells every other core of `cores` that it has arrived, then blocks the engine until all of them have. Other engines go on. The k-th barrier of a set of cores on one core meets the k-th on the others.
+
+        data: the tensor that the cores share, or a part of it; in hbm
+        cores: who meets: (0, 1), or one core alone, which waits for nobody
+        engine: the engine that waits
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2601-2657
+        """
+
+    def sendrecv(
+        self,
+        src: View,
+        dst: View,
+        send_to_rank: int,
+        recv_from_rank: int,
+        pipe_id: int,
+        dma_engine: _DmaEngine = 'dma',
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Exchanges tiles with the other core of a logical core.
+
+        src goes to dst of core send_to_rank, and dst gets src of core recv_from_rank: bits. Nothing moves before both cores have come to their k-th sendrecv of a pipe_id and path; src and dst may be the same tile. Split over 16 queues, each of which signals its part on both cores.
+
+        src: what this core sends; in sbuf
+        dst: where it receives; shape and dtype of src; in sbuf
+        send_to_rank: the core, 0 or 1, whose dst gets src
+        recv_from_rank: the core, 0 or 1, whose src comes into dst
+        pipe_id: the first of a pipe meets the other core's first, and so on
+        dma_engine: the path: dma, or gpsimd_dma for small tiles
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:2971-3049
+        """
+
+    def register_alloc(
+        self,
+        x: int | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """A new register of 32 bits.
+
+        Without x, reading it before something sets it is reported. A register belongs to a core; each engine that needs it has a copy, computed by its own sequencer.
+
+        x: its first value
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3053-3080
+        """
+
+    def register_move(
+        self,
+        dst: Register,
+        src: Register | int,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = src.
+
+        The bits of a number or of another register.
+
+        dst: the register that is written
+        src: a register or a number
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3083-3100
+        """
+
+    def register_load(
+        self,
+        dst: Register,
+        src: View,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Loads a register from one element of memory.
+
+        Integers are extended by their sign (unsigned ones by zeros), other types give their bits.
+
+        dst: the register that is written
+        src: one element; in hbm or sbuf
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3103-3130
+        """
+
+    def register_store(
+        self,
+        dst: View,
+        src: Register,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Stores a register to one element of memory.
+
+        The low bytes, on the sync engine.
+
+        dst: one element; in hbm or sbuf
+        src: the register
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/isa/__init__.py:3133-3155
+        """
+
+    def register_alu(
+        self,
+        dst: Register,
+        op: _RegisterOp,
+        a: Register | int,
+        b: Register | int,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """dst = a op b, of trnemu.
+
+        32 bits: add, subtract, multiply wrap; and, or, xor; shifts are logical and give 0 from 32 on; min, max and comparisons are signed, the latter give 1 or 0.
+
+        dst: the register that is written
+        op
+        a: a register or a number
+        b: a register or a number
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+        """
+
+    def branch(
+        self,
+        a: Register | int,
+        op: _RegisterOp,
+        b: Register | int,
+        target: int,
+        loop: int = -1,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Goes to an instruction of the stream if a op b, of trnemu.
+
+        What the ends of loops become, in each stream that takes part.
+
+        a: a register or a number
+        op
+        b: a register or a number
+        target: the instruction of the stream to go to
+        loop: the loop it belongs to
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
         """

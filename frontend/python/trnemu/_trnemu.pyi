@@ -147,22 +147,37 @@ class View:
     def broadcast(self, dim: int, size: int) -> View:
         """Repeats axis `dim`, of size 1, `size` times."""
 
-    def select(self, dim: int, index: int) -> View:
-        """Drops axis `dim` at `index` (axis 0 on chip is kept, size 1)."""
+    def select(self, dim: int, index: Any) -> View:
+        """
+        Drops axis `dim` at `index` (axis 0 on chip is kept, size 1): an int, or a register or SBUF view of one element whose value a run reads.
+        """
 
     def view(self, dtype: Any) -> View:
         """The same bytes as another dtype; the last axis is rescaled."""
 
     def ap(self, pattern: Sequence[Sequence[int]], offset: int = 0, scalar_offset: Any = None, vector_offset: Any = None, indirect_dim: int = 0, dtype: Any = None) -> View:
         """
-        [step, count] pairs over the tensor's whole storage, in elements of `dtype`. On chip the first pair is the partitions, its step the elements of a partition.
+        [step, count] pairs over the tensor's whole storage, in elements of `dtype`. On chip the first pair is the partitions, its step the elements of a partition. scalar_offset, a register or SBUF view of one element, moves it along axis `indirect_dim` when it is used; vector_offset, an SBUF view, does so row by row (HBM, axis 0).
         """
 
-    def vector_select(self, *args: Any, **kwargs: Any) -> View:
-        """Not supported yet: raises Fault."""
+    def vector_select(self, dim: int, vector_offset: View) -> View:
+        """
+        The rows of axis 0 of an HBM view that `vector_offset` names, an SBUF view of one index a partition.
+        """
 
-    def indirect(self, *args: Any, **kwargs: Any) -> View:
-        """Not supported yet: raises Fault."""
+    def indirect(self, index: View, num_elem: int | None = None) -> View:
+        """
+        Elements of each partition at the offsets in `index` (trn3). Groups of 16 partitions (tensor engine: 32) share a list, whose offset i is at index[i % 16, i // 16].
+        """
+
+class Register:
+    """A 32-bit register of a core, as its sequencers have it."""
+
+    @property
+    def index(self) -> int:
+        """Its number in the core."""
+
+    def __repr__(self) -> str: ...
 
 class Semaphore:
     """A counter that engines wait for and signal."""
@@ -181,7 +196,7 @@ class Wait:
     Start when `semaphore` is at least `value`; with consume=True then subtract it.
     """
 
-    def __init__(self, semaphore: Semaphore, value: int, consume: bool = False) -> None: ...
+    def __init__(self, semaphore: Semaphore, value: int | Register, consume: bool = False) -> None: ...
 
     @property
     def semaphore(self) -> Semaphore: ...
@@ -197,7 +212,7 @@ class Signal:
     What an operation does to `semaphore` when it is complete, or (at="read") has read its inputs.
     """
 
-    def __init__(self, semaphore: Semaphore, op: str = 'add', value: int = 1, at: str = 'complete') -> None: ...
+    def __init__(self, semaphore: Semaphore, op: str = 'add', value: int | Register = 1, at: str = 'complete') -> None: ...
 
     @property
     def semaphore(self) -> Semaphore: ...
@@ -235,6 +250,14 @@ class Builder:
     def add_tile(self, psum: bool, shape: Sequence[int], dtype: Any, name: str, address: Sequence[int] | None) -> View: ...
 
     def add_semaphore(self, name: str) -> Semaphore: ...
+
+    def add_register(self, x: int | None) -> Register: ...
+
+    def begin_loop(self, lo: int | Register, hi: int | Register, step: int) -> Register: ...
+
+    def begin_while(self, reg: Register) -> None: ...
+
+    def end_loop(self) -> None: ...
 
     def select_core(self, arg: int, /) -> None: ...
 

@@ -1,0 +1,247 @@
+// sendrecv in the scheduler: joint transfers of two cores.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "core/runner.h"
+
+namespace trnemu {
+namespace {
+
+constexpr int kQueues = 16;
+
+}  // namespace
+
+absl::Status Runner::StepExchange(Sequencer& s) {
+  using S = slot::SendRecv;
+  const auto attributes = program_.cores[s.core].AttributesOf(*s.next);
+  ExchangeEnd end;
+  end.instruction = s.next;
+  end.core = s.core;
+  end.sequencer = static_cast<size_t>(&s - sequencers_.data());
+  end.dst = s.slots[S::kDst].tile;
+  end.src = s.slots[S::kSrc].tile;
+  end.send_to = attributes[S::kSendToRank].integer();
+  end.receive_from = attributes[S::kRecvFromRank].integer();
+  end.pipe = attributes[S::kPipeId].integer();
+  end.path = attributes[S::kDmaEngine].as<DmaEngine>();
+  end.queue_set = static_cast<uint32_t>(attributes[S::kQueueSet].integer());
+  end.trigger = s.earliest;
+  end.resolved = ResolveSignals(s);
+  if (options_.values && SourceAndDestinationOverlap(end.dst, end.src)) {
+    Diagnostic d;
+    d.category = Category::kUnspecified;
+    d.severity = Severity::kWarning;
+    d.id = "sendrecv.overlap";
+    d.operand = "dst";
+    d.message =
+        "src and dst share bytes without being the same tile, and the parts of "
+        "an exchange run at the same time: the result depends on their order";
+    d.remedy = "receive into another tile, or into src itself";
+    d.reference = "spec/isa.json sendrecv, notes";
+    Warn(std::move(d));
+  }
+  ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
+  if (options_.order == Order::kTimed) {
+    const DmaCost cost = time_.CostOfDma(end.dst, end.src, s.engine);
+    EngineProfile& profile = profile_.engines[static_cast<size_t>(s.engine)];
+    profile.waiting += s.earliest - s.ready;
+    profile.busy += cost.trigger;
+    s.issue_ready = s.earliest + cost.trigger;
+    s.last_completion = std::max(s.last_completion, s.issue_ready);
+  }
+  const absl::StatusOr<int64_t> met = exchanges_.Enter(end);
+  if (!met.ok()) return met.status();
+  return *met < 0 ? absl::OkStatus() : StartExchange(*met);
+}
+
+absl::Status Runner::StartExchange(int64_t exchange) {
+  const Exchange& e = exchanges_.at(exchange);
+  const int64_t index = NewTransfer();
+  Transfer& t = transfers_[index];
+  t.exchange = exchange;
+  t.instruction = e.ends[0].instruction;
+  t.core = 0;
+  const auto parts = static_cast<int32_t>(e.parts[0].size());
+  t.parts_left = parts;
+  if (options_.order == Order::kTimed) {
+    ScheduleExchange(index);
+    return absl::OkStatus();
+  }
+  for (int32_t p = 0; p < parts; ++p) {
+    if (options_.order == Order::kRandom) {
+      // In a queue of each core; it counts once.
+      for (const ExchangeEnd& end : e.ends) {
+        pending_parts_[end.queue_set * kQueues + p].emplace_back(index, p);
+      }
+      ++pending_count_;
+      continue;
+    }
+    absl::Status status = FinishExchangePart(index, p);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// A part of an exchange goes when it has come to the head of both its queues;
+// it is found in that of core 0.
+bool Runner::HeadIsReady(size_t queue) const {
+  if (pending_parts_[queue].empty()) return false;
+  const auto head = pending_parts_[queue].front();
+  const int64_t exchange = transfers_[head.first].exchange;
+  if (exchange < 0) return true;
+  const auto& ends = exchanges_.at(exchange).ends;
+  const auto part = static_cast<size_t>(head.second);
+  return queue == ends[0].queue_set * kQueues + part &&
+         pending_parts_[ends[1].queue_set * kQueues + part].front() == head;
+}
+
+std::pair<int64_t, int32_t> Runner::TakeHead(size_t queue) {
+  const auto head = pending_parts_[queue].front();
+  pending_parts_[queue].pop_front();
+  --pending_count_;
+  const int64_t exchange = transfers_[head.first].exchange;
+  if (exchange >= 0) {
+    const ExchangeEnd& other = exchanges_.at(exchange).ends[1];
+    pending_parts_[other.queue_set * kQueues + static_cast<size_t>(head.second)]
+        .pop_front();
+  }
+  return head;
+}
+
+// Each direction of a part takes a DMA engine of the core that receives, on
+// the path dma; it signals on both cores when both directions are done.
+// Assumed to cost what a DMA from SBUF to SBUF does, from the later trigger on.
+void Runner::ScheduleExchange(int64_t index) {
+  Transfer& t = transfers_[index];
+  const Exchange& e = exchanges_.at(t.exchange);
+  std::array<DmaCost, 2> costs;
+  Ticks payload = 0;
+  for (size_t c = 0; c < 2; ++c) {
+    const Sequencer& s = sequencers_[e.ends[c].sequencer];
+    costs[c] = time_.CostOfDma(e.ends[c].dst, e.SourceOf(c), s.engine);
+    payload =
+        std::max({payload, e.ends[c].trigger + costs[c].start, s.next_payload});
+  }
+  for (size_t c = 0; c < 2; ++c) {
+    sequencers_[e.ends[c].sequencer].next_payload = payload + costs[c].spacing;
+  }
+  EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
+  for (size_t p = 0; p < e.parts[0].size(); ++p) {
+    Ticks end = payload;
+    for (size_t c = 0; c < 2; ++c) {
+      const DmaPart part = e.parts[c][p];
+      if (part.count == 0) continue;
+      const DmaShape shape = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), part);
+      const Ticks busy = time_.BusyOfDmaPart(costs[c], shape);
+      Ticks start = payload;
+      if (e.ends[c].path == DmaEngine::kDma) {
+        auto& engines = dma_engine_free_[c];
+        start = std::max(start, engines[p % engines.size()]);
+        engines[p % engines.size()] = start + busy;
+        dma.busy += busy;
+      }
+      end = std::max(end, start + busy + costs[c].fixed);
+      profile_.dma_bytes += shape.bytes;
+    }
+    end += std::max(costs[0].notify, costs[1].notify);
+    for (const ExchangeEnd& x : e.ends) {
+      end = std::max(end, QueueFree(x.queue_set, static_cast<int>(p)));
+    }
+    for (const ExchangeEnd& x : e.ends) {
+      QueueFree(x.queue_set, static_cast<int>(p)) = end;
+    }
+    events_.push({end, next_sequence_++, t.instruction, t.core, index,
+                  static_cast<int32_t>(p)});
+  }
+}
+
+absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
+  Transfer& t = transfers_[index];
+  const int64_t exchange = t.exchange;
+  const auto& ends = exchanges_.at(exchange).ends;
+  for (const bool write : {false, true}) {
+    for (size_t c = 0; options_.values && c < 2; ++c) {
+      current_ = ends[c].instruction;
+      current_core_ = c;
+      absl::Status status =
+          write ? exchanges_.Write(exchange, part, c, *states_[c])
+                : exchanges_.Read(exchange, part, c, *states_[c]);
+      if (!status.ok()) return Locate(status, c, *current_);
+    }
+  }
+  current_ = nullptr;
+  for (size_t c = 0; c < 2; ++c) {
+    absl::Status status =
+        Signal(*ends[c].instruction, c, now_, ends[c].resolved);
+    if (!status.ok()) return status;
+  }
+  if (--t.parts_left == 0) {
+    for (size_t c = 0; c < 2; ++c) {
+      Log(c, *ends[c].instruction, ends[c].trigger, now_, &ends[c].dst);
+      FreeSignals(ends[c].resolved);
+    }
+    profile_.end = std::max(profile_.end, now_);
+    t.exchange = -1;
+    free_transfers_.push_back(index);
+    exchanges_.Release(exchange);
+  }
+  return absl::OkStatus();
+}
+
+// What never came, for each sendrecv that waits for the other core.
+void Runner::DescribeExchanges(Diagnostic& d) const {
+  for (const ExchangeEnd* end : exchanges_.Waiting()) {
+    const size_t peer = 1 - end->core;
+    d.related.push_back(absl::StrCat(exchanges_.Describe(*end), ": rank ",
+                                     end->core, " waits for rank ", peer));
+    std::string what = absl::StrCat(
+        "  core ", peer, " has no sendrecv of pipe_id ", end->pipe,
+        end->path == DmaEngine::kDma ? "" : " over gpsimd_dma", " left");
+    for (const Sequencer& s : sequencers_) {
+      for (const Instruction* n = s.next; s.core == peer && n != s.end; ++n) {
+        using S = slot::SendRecv;
+        if (n->opcode != Opcode::kSendRecv) continue;
+        const auto a = program_.cores[peer].AttributesOf(*n);
+        if (a[S::kPipeId].integer() != end->pipe ||
+            a[S::kDmaEngine].as<DmaEngine>() != end->path) {
+          continue;
+        }
+        what = absl::StrCat("  core ", peer,
+                            " has not come to its own, instruction ", n->order,
+                            " on the ", std::string(Name(s.engine)), " engine");
+        break;
+      }
+    }
+    d.related.push_back(what);
+    if (d.instruction) continue;
+    d.instruction = end->instruction->order;
+    d.opcode = Info(end->instruction->opcode).name;
+    d.operation = program_.operations[end->instruction->operation];
+    d.engine = Name(end->instruction->engine);
+    d.core = static_cast<int>(end->core);
+    d.source = program_.DescribeSource(end->instruction->source);
+    d.message = absl::StrCat(
+        "nothing can proceed: the sendrecv of pipe_id ", end->pipe, " on core ",
+        end->core, " waits for core ", peer, ", which never comes to its own");
+    d.remedy =
+        "give each core as many sendrecvs of a pipe_id and dma_engine as the "
+        "other, in an order in which both come to them";
+  }
+}
+
+// The sendrecvs that have been triggered and would signal `semaphore`.
+std::vector<std::string> Runner::ExchangesThatSignal(uint32_t semaphore) const {
+  std::vector<std::string> lines;
+  for (const ExchangeEnd* end : exchanges_.Waiting()) {
+    for (const trnemu::Signal& g :
+         program_.cores[end->core].SignalsOf(*end->instruction)) {
+      if (g.semaphore != semaphore) continue;
+      lines.push_back(absl::StrCat("  the ", exchanges_.Describe(*end),
+                                   " signals it once the other core has come"));
+      break;
+    }
+  }
+  return lines;
+}
+
+}  // namespace trnemu
