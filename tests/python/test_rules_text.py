@@ -42,14 +42,16 @@ NAMES = (
     "tensor_partition_reduce", "sequence_bounds", "local_gather",
     "nc_n_gather", "nonzero_with_count", "topk", "rng", "rand2",
     "rand_set_state", "rand_get_state", "set_rng_seed", "dropout",
-    "core_barrier", "sendrecv",
+    "core_barrier", "sendrecv", "dma_transpose", "dma_compute",
 )
+DMA = ("dma_copy", "dma_transpose", "dma_compute")
 # Those that may be of a program of two cores.
 CORES = ("core_barrier", "sendrecv")
 OPERATIONS = {o.name: o for o in trnemu.operations() if o.name in NAMES}
 
 # Rules whose text is prose, not an expression.
-PROSE = {"dma_copy.trigger", "tensor_scalar.bitvec_operand"}
+PROSE = {"dma_copy.trigger", "dma_transpose.trigger", "dma_compute.trigger",
+         "tensor_scalar.bitvec_operand"}
 # The library adds an upper bound or a second attribute to these texts.
 WIDER = {
     # is_int32_const(channel_multiplier), which the library asks of offset too
@@ -77,12 +79,23 @@ class Tile:
     shape: tuple[int, ...]
     dtype: str
     start: int = 0
+    # "ti" indirect(), "vec" vector_offset, "scl" scalar_offset, and its index
+    how: str = ""
+    index: Tile | None = None
 
     @property
     def free(self) -> int:
         return math.prod(self.shape[1:])
 
-    def make(self, b: trnemu.ProgramBuilder) -> trnemu.View:
+    def make(self, b: trnemu.ProgramBuilder,
+             views: dict[int, trnemu.View]) -> trnemu.View:
+        """The view; the same for the same object."""
+        if id(self) not in views:
+            views[id(self)] = (self.moved(b, views) if self.how
+                               else self.fixed(b))
+        return views[id(self)]
+
+    def fixed(self, b: trnemu.ProgramBuilder) -> trnemu.View:
         if self.buffer == "hbm":
             return b.scratch(f"t{next(_names)}", self.shape, self.dtype)
         make = b.sbuf if self.buffer == "sbuf" else b.psum
@@ -91,6 +104,26 @@ class Tile:
         return make((128, *self.shape[1:]), self.dtype)[
             self.start : self.start + self.shape[0]
         ]
+
+    def moved(self, b: trnemu.ProgramBuilder,
+              views: dict[int, trnemu.View]) -> trnemu.View:
+        assert self.index is not None
+        index = self.index.make(b, views)
+        plain = dataclasses.replace(self, how="", index=None)
+        if self.how == "ti":
+            some = dataclasses.replace(plain, shape=(self.shape[0], 16))
+            return some.fixed(b).indirect(index, self.free)
+        if self.buffer == "hbm":
+            more = (self.shape[0] + 3, *self.shape[1:])
+            whole = dataclasses.replace(plain, shape=more).fixed(b)
+            steps = [[math.prod(self.shape[i + 1 :]), n]
+                     for i, n in enumerate(self.shape)]
+            if self.how == "vec":
+                return whole.ap(steps, vector_offset=index)
+            return whole.ap(steps, scalar_offset=index)
+        tiles = dataclasses.replace(
+            plain, shape=(self.shape[0], 2, *self.shape[1:])).fixed(b)
+        return tiles.select(1, index)
 
 
 def representable(value: float, dtype: str) -> bool:
@@ -105,6 +138,15 @@ def representable(value: float, dtype: str) -> bool:
 def sorted_axes(axis: Any, rank: int) -> list[int]:
     axes = axis if isinstance(axis, (list, tuple)) else (axis,)
     return sorted(a + rank if a < 0 else a for a in axes)
+
+
+def permuted(shape: tuple[int, ...], axes: Any) -> tuple[int, ...]:
+    order = axes or {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}[len(shape)]
+    return tuple(shape[i] for i in order)
+
+
+def how(value: Any) -> str:
+    return value.how if isinstance(value, Tile) else ""
 
 
 def language(call: dict[str, Any], target: str, engine: str) -> dict[str, Any]:
@@ -146,9 +188,16 @@ def language(call: dict[str, Any], target: str, engine: str) -> dict[str, Any]:
         "ALU_ARITH_UN": ARITH_UN, "ALU_REDUCE": REDUCE,
         "ALU_GEN4_OP0": ("abs_max", "abs_min", "square", "relu"),
         "ACT": (*FUNCTIONS, "prelu"),
-        # issue 3; nothing here is dynamic
-        "ti": lambda x: False, "vec_off": lambda x: False,
-        "scl_off": lambda x: False, "written": lambda x: True,
+        "PE_TI": ("float16", "bfloat16", *FP8),
+        "ti": lambda x: how(x) == "ti", "ti_idx": lambda x: x.index,
+        "vec_off": lambda x: how(x) == "vec",
+        "scl_off": lambda x: how(x) == "scl",
+        "off_idx": lambda x: x.index, "indirect_dim": lambda x: 0,
+        "is_reg": lambda x: False, "static_addr": lambda x: how(x) == "",
+        "same_tensor": lambda x, y: x is y,
+        "same_index": lambda x, y: x.index is y.index,
+        "permuted": permuted, "range": range,
+        "written": lambda x: True,
         "value_initialised_by_other": lambda x: False,
         "dynamic_address_in_bounds": lambda x: True,
         # every HBM tensor of a program is shared by its cores
@@ -172,7 +221,7 @@ def resolved(operation: str, call: dict[str, Any]) -> str:
         return {"dma": "sync", "gpsimd_dma": "gpsimd"}[call["dma_engine"]]
     if operation == "core_barrier" and requested == "unknown":
         return "gpsimd"
-    if operation == "dma_copy":
+    if operation in DMA:
         return "dma"
     if operation in ("nc_matmul", "nc_matmul_mx"):
         return "tensor"
@@ -256,6 +305,72 @@ class Draw:
     def call(self, operation: str) -> dict[str, Any]:
         return getattr(self, operation)()
 
+    def offsets(self, operation: str, call: dict[str, Any]) -> bool:
+        """Makes views of indirect() of some operands that can be."""
+        names = [n for n in TAKERS.get(operation, ())
+                 if isinstance(call.get(n), Tile) and call[n].buffer != "hbm"]
+        if not names or self.random.random() < 0.6:
+            return False
+        data = next((call[n] for n in names if n != "dst"), call[names[0]])
+        refused = [n for n, v in call.items() if isinstance(v, Tile)
+                   and n not in TAKERS[operation] and v.buffer != "hbm"]
+        chosen = self.random.sample(names, self.random.randint(1, len(names)))
+        if refused and self.random.random() < 0.15:
+            chosen.append(self.random.choice(refused))
+        group = 32 if operation.startswith("nc_matmul") else 16
+        for name in chosen:
+            t = call[name]
+            start = data.start if name == "dst" else t.start
+            if self.random.random() < 0.2:
+                start = self.random.choice((0, 32, 48, 64))
+            if self.random.random() < 0.1 and t.start + t.shape[0] <= 96:
+                t = dataclasses.replace(t, start=t.start + 32)
+            start = start if start + t.shape[0] <= 128 else 0
+            columns = -(-t.free // group) if not self.odd() else 1
+            index = Tile("sbuf", (t.shape[0], columns), "int32", start)
+            call[name] = dataclasses.replace(
+                t, shape=(t.shape[0], t.free), how="ti", index=index)
+        for name in ("stationary", "moving"):  # scales share the index
+            scale = f"{name}_scale"
+            if scale in call and how(call[name]) and self.random.random() < 0.8:
+                t = call[scale]
+                shared = call[name].index
+                if t.shape[0] == shared.shape[0] and t.buffer != "hbm":
+                    call[scale] = dataclasses.replace(
+                        t, shape=(t.shape[0], t.free), how="ti", index=shared)
+        return True
+
+    def rows(self, t: Tile, whole: bool = False) -> Tile:
+        """A row of an HBM tensor for each index; `whole`: as dma_transpose
+        takes them."""
+        p = t.shape[0]
+        dtypes = ("uint32",) if whole else ("int32", "uint32")
+        partitions, columns = p, self.pick((1,), (2,))
+        if whole and p > 128:
+            partitions, columns = 128, -(-p // 128)
+        if whole and self.odd():
+            partitions, columns = self.random.choice(((128, 2), (p, 2)))
+        index = Tile("sbuf", (min(partitions, 128), columns),
+                     self.pick(dtypes, ("int32", "uint32", "int16")))
+        if index.shape[0] * columns < p:
+            return t
+        return dataclasses.replace(t, how="vec", index=index)
+
+    def shifted(self, t: Tile) -> Tile:
+        index = Tile("sbuf", (1, 1), self.pick(("int32", "uint32"),
+                                               ("int16",)))
+        return dataclasses.replace(t, how="scl", index=index)
+
+    def moved(self, t: Tile) -> Tile:
+        """Some other place of a DMA operand."""
+        if t.start or t.buffer == "psum" or self.random.random() < 0.4:
+            return t
+        if t.buffer == "hbm" and t.shape[0] <= 128 and (
+            self.random.random() < 0.6
+        ):
+            return self.rows(t)
+        return self.shifted(t)
+
     def place(self, operation: str) -> tuple[int, int]:
         """Cores of the program, and the one that executes the call."""
         if operation not in CORES or self.odd():
@@ -299,6 +414,72 @@ class Draw:
         if self.odd():
             call["dge_mode"] = "hwdge"
             call["dst"] = dataclasses.replace(call["dst"], dtype="float16")
+        if self.random.random() < 0.4:
+            side = self.random.choice(("dst", "src"))
+            call[side] = self.moved(call[side])
+        return call
+
+    def dma_transpose(self) -> dict[str, Any]:
+        dtype = self.pick(("bfloat16", "uint16", "float32"), ANY)
+        rank = self.random.choice((2, 2, 3, 4))
+        rest = [self.random.choice((1, 2, 3, 8)) for _ in range(rank - 2)]
+        shape = (self.random.choice((1, 2, 3, 8, 16, 32, 48)), *rest,
+                 self.pick((4, 16, 128), (129,)))
+        src = self.tile(shape, (dtype,), ("hbm", "hbm", "sbuf"), (dtype,))
+        to = permuted(shape, None)
+        dst = self.tile(self.near((min(to[0], 128), *to[1:])), (dtype,),
+                        ("sbuf",))
+        call = {
+            "dst": dst, "src": src,
+            "axes": self.pick((None,), ((1, 0), (2, 1, 0), (3, 1, 2, 0),
+                                        (0, 1), (0, 2, 1), (1, 0, 2))),
+            "dge_mode": self.pick(("unknown", "unknown", "none"),
+                                  ("hwdge", "swdge")),
+            "priority": self.pick((None,), (0, 3, 4, -1)),
+            "queues": self.pick((16, 1), (0, 17)),
+            "oob_mode": self.pick(("error",), ("skip",)),
+        }
+        if self.odd():
+            call["dst"] = self.tile((4, 8, 2)[: self.random.choice((2, 3))],
+                                    (dtype,), ("sbuf",))
+        if self.random.random() < 0.4 and src.start == 0:
+            if src.buffer == "hbm" and self.random.random() < 0.7:
+                call["src"] = self.rows(src, True)
+            elif src.buffer != "psum":
+                call["src"] = self.shifted(src)
+            call["oob_mode"] = self.random.choice(("error", "skip"))
+            call["dge_mode"] = self.pick(("unknown", "swdge"),
+                                         ("hwdge", "none"))
+        elif self.random.random() < 0.3:
+            call["dge_mode"] = "hwdge"
+        return call
+
+    def dma_compute(self) -> dict[str, Any]:
+        shape = self.shape()
+        places = ("hbm", "sbuf")
+        dst = self.tile(shape, ANY, places)
+        count = self.pick((1, 2, 2, 3, 16), (0,))
+        srcs = [self.tile(self.near(shape) if count < 4 else shape, ANY,
+                          places) for _ in range(count)]
+        call = {
+            "dst": dst, "srcs": srcs,
+            "reduce_op": self.pick(("add",), ("multiply", "maximum")),
+            "scales": self.pick((None, [1.0] * count), ([1.0, 2.0], [0.5])),
+            "unique_indices": self.pick((True,), (False,)),
+            "oob_mode": self.pick(("error",), ("skip",)),
+            "queues": self.pick((16, 1), (0, 17)),
+        }
+        if srcs and self.random.random() < 0.4:
+            at = self.random.randrange(len(srcs))
+            if self.random.random() < 0.5:
+                srcs[at] = self.moved(srcs[at])
+                if len(srcs) > 1 and not self.odd():
+                    srcs[1 - at if at < 2 else 0] = dst
+            else:
+                call["dst"] = self.moved(dst)
+                if not self.odd():
+                    srcs[at] = call["dst"]
+            call["oob_mode"] = self.random.choice(("error", "skip"))
         return call
 
     def nc_matmul(self) -> dict[str, Any]:
@@ -931,8 +1112,26 @@ class Verdict:
         return f"{self.operation} on {self.target}: {self.call}\n  -> {said}"
 
 
+# The operands that can be views of indirect().
+TAKERS = {
+    o.name: ("dst", next(r.operand for r in o.rules
+                         if r.id == f"{o.name}.indirect_data_start"))
+    for o in trnemu.operations()
+    if any(r.id == f"{o.name}.indirect_data_index" for r in o.rules)
+} | {
+    "nc_matmul": ("dst", "stationary", "moving"),
+    "nc_matmul_mx": ("dst", "stationary", "moving"),
+}
+
 # Operations that trn3 alone has.
 ONLY_TRN3 = ("nc_matmul_mx", "quantize_mx", "activate2", "exponential")
+
+
+def make(value: Any, b: trnemu.ProgramBuilder,
+         views: dict[int, trnemu.View]) -> Any:
+    if isinstance(value, list):
+        return [make(v, b, views) for v in value]
+    return value.make(b, views) if isinstance(value, Tile) else value
 
 
 def verdicts(operation: str, calls: int = CALLS) -> Iterator[Verdict]:
@@ -947,12 +1146,14 @@ def verdicts(operation: str, calls: int = CALLS) -> Iterator[Verdict]:
     for _ in range(calls):
         target = draw.random.choice((*TARGETS, *more))
         call = draw.call(operation)
+        if draw.offsets(operation, call) and not draw.odd():
+            target = "trn3"
         cores, core = draw.place(operation)
         b = builders[target, cores]
         fault = None
         with b.core(core):
-            made = {k: v.make(b) if isinstance(v, Tile) else v
-                    for k, v in call.items()}
+            views: dict[int, trnemu.View] = {}
+            made = {k: make(v, b, views) for k, v in call.items()}
             try:
                 getattr(b, operation)(**made)
             except trnemu.Fault as f:
@@ -974,21 +1175,33 @@ def parameters_broken(v: Verdict) -> set[str]:
     broken = set()
     for p in OPERATIONS[v.operation].parameters:
         value = v.call.get(p.name)
-        if not isinstance(value, Tile):
-            continue
-        if value.buffer not in p.spaces:
-            broken.add("operand.buffer")
-        if value.dtype not in p.dtypes:
-            broken.add("operand.dtype")
-        if v.operation in ("dma_copy", *CORES) or value.buffer == "hbm":
-            continue
-        if set(p.dtypes) != set(MXSCALE) and not start_is_legal(value):
-            broken.add("operand.start_partition")
-        if v.names["engine"] == "gpsimd" and value.buffer == "psum":
-            broken.add("operand.gpsimd_psum")
-        if v.names["engine"] in ("vector", "scalar"):
-            if value.buffer == "psum" and value.free > 4096:
-                broken.add("operand.psum_free_size")
+        for tile in value if isinstance(value, list) else (value,):
+            if isinstance(tile, Tile):
+                broken |= parameter_broken(v, p, tile)
+    return broken
+
+
+def parameter_broken(v: Verdict, p: trnemu.Parameter, t: Tile) -> set[str]:
+    broken = set()
+    if t.buffer not in p.spaces:
+        broken.add("operand.buffer")
+    if t.dtype not in p.dtypes:
+        broken.add("operand.dtype")
+    if t.how in ("vec", "scl") and SIZE[t.index.dtype] != 4:
+        broken.add("operand.index_dtype")
+    group = 32 if v.names["engine"] == "tensor" else 16
+    part = t.shape[0] % group
+    if t.how == "ti" and t.free > (part or group * t.index.shape[1]):
+        broken.add("operand.index_count")
+    if v.operation in (*DMA, *CORES) or t.buffer == "hbm":
+        return broken
+    if set(p.dtypes) != set(MXSCALE) and not start_is_legal(t):
+        broken.add("operand.start_partition")
+    if v.names["engine"] == "gpsimd" and t.buffer == "psum":
+        broken.add("operand.gpsimd_psum")
+    if v.names["engine"] in ("vector", "scalar"):
+        if t.buffer == "psum" and t.free > 4096:
+            broken.add("operand.psum_free_size")
     return broken
 
 
@@ -1055,9 +1268,8 @@ def isa() -> dict[str, Any]:
 
 
 def static_constraints(entry: dict[str, Any]) -> list[str]:
-    """Without tensor indirection (issue 3), dynamic offsets and what only a
-    run knows."""
-    dynamic = ("ti(", "vec_off(", "scl_off(", "written(", "value_initialised")
+    """Without what only a run knows."""
+    dynamic = ("written(", "value_initialised")
     return [c["expr"] for c in entry["constraints"]
             if c["level"] == "reject" and "api" not in c.get("layer", "")
             and not any(d in c["expr"] for d in dynamic)]
@@ -1109,6 +1321,10 @@ EXTRA = {
     "tensor_copy.packed_cast",
     # isa.json: attributes of dma_copy; the contract of trigger and queues
     "dma_copy.trigger", "dma_copy.queues",
+    "dma_transpose.trigger", "dma_transpose.queues",
+    "dma_compute.trigger", "dma_compute.queues",
+    # isa.json: src is 2-d, 3-d or 4-d
+    "dma_transpose.src_rank",
     # isa.json: offset is an int32
     "iota.int32",
     # mxfp-matmul.rst:107 and 223
@@ -1271,8 +1487,8 @@ def test_the_operands_are_those_of_isa_json(operation):
         if (operation, o["name"]) in OTHER_DTYPES:
             dtypes |= OTHER_DTYPES[operation, o["name"]]
         memories = set(o["buffers"])
-        if operation == "dma_copy":
-            memories.add("psum")  # decisions.md; dma_copy.psum for the API
+        if operation in DMA:
+            memories.add("psum")  # decisions.md; an api rule says otherwise
         if dtypes != set(p.dtypes) or memories != set(p.spaces):
             wrong.append((o["name"], dtypes ^ set(p.dtypes),
                           memories ^ set(p.spaces)))
