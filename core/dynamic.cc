@@ -97,12 +97,6 @@ absl::Status IndexReader::ReadScalar(int64_t element_bytes, int64_t& bytes) {
     if (!status.ok()) return status;
     return Place(IndexAt(index_, 0, 0), 0, element_bytes, bytes);
   }
-  if (indirection_.reg >= registers_.size()) {
-    return MakeFault(
-        Category::kUnsupported, "unsupported.dynamic_access",
-        absl::StrCat(std::string(operand_), ": register r", indirection_.reg,
-                     " is not there in this version"));
-  }
   return Place(registers_[indirection_.reg], 0, element_bytes, bytes);
 }
 

@@ -78,9 +78,10 @@ absl::Status Runner::ReadIndices(const Sequencer& s, size_t o, OobMode mode,
   if (indirection.has_index()) {
     placement_.Resolve(s.core, indirection.index, index);
   }
-  IndexReader reader(
-      indirection, index, s.registers.values(), Info(s.next->opcode).operands[o].name,
-      program_.tensors[access.tensor].name, mode, *states_[s.core]);
+  IndexReader reader(indirection, index, s.registers.values(),
+                     Info(s.next->opcode).operands[o].name,
+                     program_.tensors[access.tensor].name, mode,
+                     *states_[s.core]);
   if (indirection.is_scalar()) return reader.ReadScalar(size, bytes);
   if (indirection.kind == IndirectionKind::kVector) {
     return reader.ReadRows(size, access.dims[0].count, *rows);

@@ -99,7 +99,8 @@ struct Call {
   int gen() const { return static_cast<int>(hardware->generation); }
   // Null if the argument is static, or no tile.
   const Indirection* IndirectionOf(const Value& v) const {
-    return v.is_tile() ? core->IndirectionOf(v.access) : nullptr;
+    return v.is_tile() && v.access.is_dynamic() ? core->IndirectionOf(v.access)
+                                                : nullptr;
   }
 };
 

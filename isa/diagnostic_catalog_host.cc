@@ -83,10 +83,6 @@ constexpr CatalogEntry kEntries[] = {
     {"unsupported.verb", kUnsupported,
      "The verb is part of the contract, but not of this version of trnemu.",
      "trnemu profile k.trn", "The message says what to use now."},
-    {"unsupported.dynamic_access", kUnsupported,
-     "An access whose offset is in a register is part of the device, but not "
-     "of this version of trnemu.",
-     "x.ap(..., scalar_offset=r)", "Use a tile of one element."},
     {"host.processor", kUnsupported,
      "The processor lacks what the kernels are compiled for: AVX2 and FMA, "
      "or NEON.",

@@ -198,21 +198,6 @@ struct CoreProgram {
   std::span<const Signal> SignalsOf(const Instruction& i) const {
     return {signals.data() + i.first_signal, i.num_signals};
   }
-  // Calls visit(access, role, is_index) for each operand in memory, and for the
-  // index tiles that dynamic ones read.
-  template <typename Visit>
-  void ForEachAccess(const Instruction& i, Visit visit) const {
-    const auto specs = Info(i.opcode).operands;
-    const auto of = OperandsOf(i);
-    for (size_t o = 0; o < specs.size(); ++o) {
-      if (of[o].kind != Operand::Kind::kAccess) continue;
-      visit(of[o].access, specs[o].role, false);
-      const Indirection* indirection = IndirectionOf(of[o].access);
-      if (indirection != nullptr && indirection->has_index()) {
-        visit(indirection->index, Role::kIn, true);
-      }
-    }
-  }
   int64_t num_instructions() const;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isa/draft.h"
+#include "isa/passes/accesses.h"
 #include "isa/passes/capacity.h"
 #include "isa/passes/placement.h"
 
@@ -24,10 +25,10 @@ struct LiveRange {
 template <typename Visit>
 void ForEachTile(const Draft& draft, uint32_t core,
                  const Instruction& instruction, Visit visit) {
-  draft.program.cores[core].ForEachAccess(
-      instruction, [&](const Access& access, Role, bool) {
-        if (access.on_chip()) visit(access.tensor);
-      });
+  ForEachAccess(draft.program.cores[core], instruction,
+                [&](const Access& access, Role, bool) {
+                  if (access.on_chip()) visit(access.tensor);
+                });
 }
 
 // The loops of a core's list, and where each instruction is in them.

@@ -157,7 +157,8 @@ Composite CoreSynchroniser::CompositeOf(const Span& span, Engine engine) const {
                                                 a.start_partition,
                                                 a.partitions,
                                                 static_cast<int64_t>(a.dtype),
-                                                a.offset, a.indirection};
+                                                a.offset,
+                                                a.indirection};
                     for (const Dim& d : a.active_dims()) {
                       key.push_back(d.step);
                       key.push_back(d.count);

@@ -91,6 +91,13 @@ class DraftMaker {
     return operand;
   }
 
+  // Makes an access dynamic.
+  void Move(Access& access, const Indirection& indirection) {
+    auto& pool = draft.program.cores[core].indirections;
+    pool.push_back(indirection);
+    access.indirection = static_cast<uint32_t>(pool.size());
+  }
+
   // Appends an instruction; attributes are 0. Operands not given are absent.
   Instruction& Emit(Opcode opcode, Engine engine,
                     std::vector<Operand> operands) {

@@ -14,7 +14,16 @@ namespace trnemu {
 namespace example {
 
 // Tensors of ExampleProgram, by index.
-enum : uint32_t { kInput, kOutput, kConstant, kOther, kTile, kPsum, kFar };
+enum : uint32_t {
+  kInput,
+  kOutput,
+  kConstant,
+  kOther,
+  kTile,
+  kPsum,
+  kFar,
+  kIndex
+};
 
 inline Tensor Make(std::string name, TensorKind kind, Dtype dtype,
                    std::vector<int64_t> shape) {
@@ -36,6 +45,7 @@ inline void AddTensors(Program& p) {
       Make("t3", TensorKind::kSbuf, Dtype::kFloat32, {128, 16, 32}),
       Make("acc", TensorKind::kPsum, Dtype::kFloat32, {64, 512}),
       Make("", TensorKind::kSbuf, Dtype::kFloat8E4M3, {7, 1}),
+      Make("idx", TensorKind::kSbuf, Dtype::kInt32, {64, 4}),
   };
   p.tensors[kConstant].data_offset = 16;
   p.tensors[kOther].data_offset = 200;
@@ -44,6 +54,7 @@ inline void AddTensors(Program& p) {
   p.tensors[kPsum].start_partition = 64;
   p.tensors[kPsum].pinned = true;
   p.tensors[kFar].core = 1;
+  p.tensors[kIndex].byte_address = 8192;
 }
 
 inline Access OnChip(uint32_t tensor, Space space, Dtype dtype, uint16_t start,
@@ -206,6 +217,57 @@ inline void AddExpansion(CoreProgram& core) {
   }
 }
 
+inline Operand Dynamic(CoreProgram& core, const Access& access,
+                       Indirection indirection) {
+  Operand operand;
+  operand.kind = Operand::Kind::kAccess;
+  operand.access = access;
+  core.indirections.push_back(indirection);
+  operand.access.indirection = static_cast<uint32_t>(core.indirections.size());
+  return operand;
+}
+
+inline Access Index(uint16_t partitions, int64_t columns, Dtype dtype) {
+  Access index = OnChip(kIndex, Space::kSbuf, dtype, 0, partitions);
+  index.rank = 1;
+  index.dims = {{{1, columns}}};
+  return index;
+}
+
+// Operands whose place a run decides, one of each kind.
+inline void AddDynamic(CoreProgram& core, uint32_t order) {
+  Access hbm;
+  hbm.tensor = kInput;
+  hbm.space = Space::kHbm;
+  hbm.dtype = Dtype::kFloat32;
+  hbm.rank = 2;
+  hbm.dims = {{{0, 64}, {1, 16}}};
+  Access offsets = OnChip(kTile, Space::kSbuf, Dtype::kFloat32, 0, 64);
+  offsets.rank = 1;
+  offsets.dims = {{{0, 20}}};
+  const Access tile = OnChip(kTile, Space::kSbuf, Dtype::kFloat32, 0, 64);
+  using enum IndirectionKind;
+  const Indirection rows = {kVector, 0,  0, Index(64, 1, Dtype::kUint32),
+                            512,     128};
+  const Indirection elements = {kTensor, 1, 0, Index(64, 4, Dtype::kInt16),
+                                -3,      77};
+  const Indirection one = {
+      kScalarTile,     255, 0, Index(1, 1, Dtype::kInt32), int64_t{1} << 40,
+      int64_t{1} << 20};
+  const Indirection reg = {kScalarRegister, 2, 63, {}, 1, 1};
+  for (int i = 0; i < 2; ++i) {
+    Instruction& dma = Add(core, Opcode::kDmaCopy, Engine::kSync, order++);
+    dma.operation = 2;
+    core.operands.push_back(i == 0 ? Dynamic(core, tile, one)
+                                   : Dynamic(core, offsets, elements));
+    core.operands.push_back(i == 0 ? Dynamic(core, hbm, rows)
+                                   : Dynamic(core, tile, reg));
+    for (const AttributeSpec& spec : Info(Opcode::kDmaCopy).attributes) {
+      core.attributes.push_back(Value(spec.type, false));
+    }
+  }
+}
+
 }  // namespace example
 
 // Two cores; every opcode on core 0, on each of its engines, with every
@@ -232,6 +294,7 @@ inline Program ExampleProgram() {
   p.data = OwnData(std::move(data));
   p.cores.resize(2);
   AddAllOpcodes(p.cores[0]);
+  AddDynamic(p.cores[0], 10000);
   AddExpansion(p.cores[1]);
   return p;
 }

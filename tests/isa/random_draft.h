@@ -100,12 +100,28 @@ class RandomDraft {
     a.offset = -low + Below(static_cast<size_t>(row - (high - low)));
   }
 
+  // Moves `a`, inside `row` elements, by an element of some tile.
+  void MakeDynamic(int64_t row, Access& a) {
+    Indirection i;
+    i.kind = IndirectionKind::kScalarTile;
+    i.step = 1;
+    i.limit = row - (a.offset + a.Extent().second);
+    i.index = maker_.Whole(sbuf_[Below(sbuf_.size())]).access;
+    i.index.start_partition = static_cast<uint16_t>(Below(kPartitions));
+    i.index.partitions = 1;
+    i.index.offset = Below(static_cast<size_t>(i.index.dims[0].count));
+    i.index.dims[0] = {1, 1};
+    maker_.Move(a, i);
+  }
+
   Operand Pick(const std::vector<uint32_t>& tensors) {
     const uint32_t tensor = tensors[Below(tensors.size())];
     Operand operand = maker_.Whole(tensor);
     Access& a = operand.access;
     if (Below(3) == 0) return operand;
-    RandomDims(a.dims[0].count, a);
+    const int64_t row = a.dims[0].count;
+    RandomDims(row, a);
+    if (Below(4) == 0) MakeDynamic(row, a);
     if (a.on_chip()) {
       a.start_partition = static_cast<uint16_t>(Below(kPartitions));
       a.partitions = static_cast<uint16_t>(

@@ -46,6 +46,9 @@ class Replay {
     memory_.assign(memory_size_, 0);
     for (const auto& where : order) {
       Operation& op = streams_[where.first][where.second];
+      for (uint32_t byte : op.indices) {
+        op.expected_indices.push_back(memory_[byte]);
+      }
       for (uint32_t byte : op.reads) op.expected.push_back(memory_[byte]);
       for (uint32_t byte : op.writes) memory_[byte] = Mark(op);
     }
@@ -76,6 +79,8 @@ class Replay {
     const Instruction* instruction = nullptr;
     std::vector<uint32_t> reads, writes;  // bytes, as indices into a memory
     std::vector<uint32_t> expected;       // what the reads see, in order
+    // The same of index tiles, which even a DMA reads when it is issued.
+    std::vector<uint32_t> indices, expected_indices;
     uint32_t queue_set = 0;
     uint32_t parts = 0;  // DMA
     uint32_t mark = 0;   // what it writes: its place in program order, from 1
@@ -145,7 +150,14 @@ class Replay {
     const auto operands = core.OperandsOf(instruction);
     for (size_t i = 0; i < specs.size(); ++i) {
       if (operands[i].kind != Operand::Kind::kAccess) continue;
-      const Access& access = operands[i].access;
+      Access access = operands[i].access;
+      if (const Indirection* d = core.IndirectionOf(access)) {
+        // Some valid index, another for each instruction.
+        const int64_t index =
+            instruction.order * int64_t{2654435761} / 256 % d->limit;
+        access.offset += index * d->step;
+        AddBytes(d->index, op.indices);
+      }
       if (specs[i].role != Role::kOut) AddBytes(access, op.reads);
       if (specs[i].role != Role::kIn) AddBytes(access, op.writes);
     }
@@ -209,6 +221,7 @@ class Replay {
     for (const Wait& w : program_.cores[0].WaitsOf(*op.instruction)) {
       if (w.consume) semaphores_[w.semaphore] -= w.value;
     }
+    Check(op, op.indices, op.expected_indices, 0, 1);
     for (uint32_t i = 0; i < op.parts; ++i) {
       queues_[{op.queue_set, i}].push_back({&op, i, false});
     }
@@ -231,15 +244,21 @@ class Replay {
   }
 
   void Read(const Operation& op, uint32_t part, uint32_t parts) {
-    for (size_t i = part; i < op.reads.size(); i += parts) {
-      const uint32_t seen = memory_[op.reads[i]];
+    Check(op, op.reads, op.expected, part, parts);
+  }
+
+  void Check(const Operation& op, const std::vector<uint32_t>& bytes,
+             const std::vector<uint32_t>& expected, uint32_t part,
+             uint32_t parts) {
+    for (size_t i = part; i < bytes.size(); i += parts) {
+      const uint32_t seen = memory_[bytes[i]];
       // Of a DMA onto its own source, which part goes first is open.
       const bool own = op.parts > 0 && seen == Mark(op);
-      if (seen == op.expected[i] || own) continue;
+      if (seen == expected[i] || own) continue;
       problem_ = "instruction " + std::to_string(op.instruction->order) +
                  " at " + std::to_string(op.mark - 1) + " reads what " +
                  std::to_string(int64_t{seen} - 1) + " wrote, not " +
-                 std::to_string(int64_t{op.expected[i]} - 1);
+                 std::to_string(int64_t{expected[i]} - 1);
       return;
     }
   }
