@@ -96,9 +96,9 @@ class Maker(Operations):
         else:  # the condition counts down
             self.steps.append(Reg("alu", (loop.hi, "subtract", loop.hi, 1)))
         self.steps, self.temps = outer, temps
-        known = {b: c for b, c in self.machine.cells.items()
-                 if b not in saved[3]}
-        saved[3].update(known)
+        for buffer in [b for b in self.machine.cells if b not in saved[3]]:
+            self.machine.add(buffer)  # as it is before the loop
+            saved[3][buffer] = self.machine.cells[buffer]
         self._settle(saved, [*before, loop])
 
     def _header(self, trips: int) -> tuple[Loop, list[Any]]:
