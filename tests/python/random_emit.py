@@ -10,8 +10,9 @@ import numpy as np
 
 import trnemu
 from oracle.types import Array
-from random_machine import (
-    Buffer, Fresh, Invalid, Loop, Machine, Op, Record, Ref, Reg, Register,
+from random_machine import Machine, Record
+from random_steps import (
+    Buffer, Fresh, Invalid, Loop, Op, Ref, Reg, Register,
 )
 from reference import carrier
 

@@ -191,18 +191,22 @@ def limits(op: Any, t: Any, machine: Any) -> str | None:
     if check and not check(op, t, machine):
         return f"{op.name}: values outside its limits"
     if op.name in ACCUMULATORS:
-        return _continues(op, machine)
+        return _continues(op, t, machine)
     return _seeded(op, t, machine) if op.name in RANDOM else None
 
 
-def _continues(op: Any, machine: Any) -> str | None:
-    """An accumulation goes on from its own family only."""
+def _continues(op: Any, t: Any, machine: Any) -> str | None:
+    """An accumulation goes on from its own family, in lanes that have begun."""
     default = "idle" if op.name in (
         "activation", "activate2", "exponential", "select_reduce"
     ) else "reset_reduce"
     command = op.attributes.get("reduce_cmd", default)
     reads = command == "reduce" or (
         command == "idle" and "reduce_res" in op.operands)
-    if reads and machine.owner[ACCUMULATORS[op.name]] != op.name:
+    which = ACCUMULATORS[op.name]
+    if reads and machine.owner[which] != op.name:
         return "accumulators of another family"
+    known = getattr(machine.state, which).known[: len(t["dst"].values)]
+    if command == "reduce" and not known.all():
+        return "accumulators that nothing has reset"
     return None
