@@ -23,6 +23,14 @@ class Memory {
   // What index tiles need goes into `at_start`.
   void Add(const Instruction& instruction, Event event, Needs& needs,
            Needs& at_start) {
+    // Before its own writes hide who wrote the indices.
+    ForEachAccess(core_, instruction,
+                  [&](const Access& a, Role, bool is_index) {
+                    RegionMap* region = is_index ? RegionOf(a) : nullptr;
+                    if (region == nullptr) return;
+                    region->Check(FootprintOf(a, program_.tensors[a.tensor]),
+                                  false, at_start);
+                  });
     ForEachAccess(core_, instruction, [&](const Access& a, Role role, bool) {
       if (role != Role::kIn) Enter(a, event, true, needs, false);
     });

@@ -487,7 +487,9 @@ TEST(NumericsOptions, AMistakeIsExplainedAndChangesNothing) {
             "numerics tf32 cannot be 'up'; it is one of rne, truncate");
   EXPECT_EQ(SetNumericsOption(options, "tf31", "rne"),
             "unknown numerics key 'tf31'; the keys are matmul, tf32, "
-            "e4m3fn_overflow, scale_bias, subnormals, mx_scale");
+            "e4m3fn_overflow, scale_bias, subnormals, mx_scale, "
+            "nan_to_integer, float_overflow, integer_overflow, "
+            "shift_overflow, repeated_index");
   EXPECT_EQ(options, NumericsOptions());
   EXPECT_EQ(SetNumericsOption(options, "matmul", "exact"), "");
   EXPECT_EQ(options.matmul, MatmulRule::kExact);

@@ -125,7 +125,7 @@ TEST(Codec, RefusesAMalformedAccess) {
        [](auto* a) { a->clear_partitions(); }},
       {"malformed.unset: .dst.start_partition",
        [](auto* a) { a->clear_start_partition(); }},
-      {"malformed.index: .dst.tensor", [](auto* a) { a->set_tensor(7); }},
+      {"malformed.index: .dst.tensor", [](auto* a) { a->set_tensor(1000); }},
       {"malformed.enum: .dst.dtype",
        [](auto* a) { a->set_dtype(static_cast<pb::Dtype>(19)); }},
       {"malformed.enum: .dst.dtype",

@@ -239,8 +239,10 @@ def test_1_to_16_sources(target):
 def test_only_unscaled_sums(target):
     for op in ("multiply", "maximum", "subtract"):
         refused(target, "dma_compute.reduce_op", add(F32, reduce_op=op), op)
-    for scales in (None, [1.0], [1], (1.0, 1.0)):
+    for scales in (None, [1.0], [1], (1.0,)):
         legal(target, add(F32, scales=scales))
+    for scales in ([], (1.0, 1.0)):
+        refused(target, "dma_compute.scales_count", add(F32, scales=scales))
     refused(target, "dma_compute.scales", add(F32, F32, scales=[1.0, 2.0]), "2")
 
 
