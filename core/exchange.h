@@ -39,6 +39,7 @@ struct ExchangeEnd {
   uint32_t queue_set = 0;
   Ticks trigger = 0;
   int32_t resolved = -1;  // its signals, as the runner resolved them
+  int64_t step = 0;       // of the trace (core/races/trace.h)
 };
 
 struct Exchange {

@@ -44,6 +44,11 @@ class Placement {
   // The operand's address. It must lie inside its tensor (VerifyProgram).
   // `track` off leaves shadows untracked.
   void Resolve(size_t core, const Access& access, Tile& tile) const;
+  // Of a core's SBUF or PSUM.
+  int64_t PartitionBytes(size_t core, bool psum) const {
+    const CoreMemory& memory = *machine_.cores[core];
+    return (psum ? memory.psum : memory.sbuf).partition_bytes();
+  }
 
  private:
   const Program& program_;

@@ -52,6 +52,9 @@ Runner::Runner(const Program& program, Machine& machine,
       pending_parts_(program.queue_sets.size() * kQueues),
       opcode_counts_(kNumOpcodes, 0),
       operation_counts_(program.operations.size(), 0) {
+  if (options.checks == Checks::kFull && options.values) {
+    races_ = std::make_unique<RaceDetector>(program, placement_);
+  }
   loops_.reserve(program.cores.size() * kSequencers.size());
   for (size_t c = 0; c < program.cores.size(); ++c) {
     const auto places = FindLoopPlaces(program.cores[c]);
@@ -111,6 +114,7 @@ absl::Status Runner::Run() {
       status = RunRandom();
       break;
   }
+  status = Conclude(std::move(status));
   for (int i = 0; i < kNumOpcodes; ++i) {
     if (opcode_counts_[i] == 0) continue;
     profile_.opcodes[std::string(Info(static_cast<Opcode>(i)).name)] =
@@ -136,6 +140,7 @@ bool Runner::WaitsHold(const Sequencer& s) const {
 }
 
 absl::Status Runner::CheckBudgets() {
+  if (held_ && profile_.instructions > held_until_) return *held_;
   if (options_.max_instructions &&
       profile_.instructions >= *options_.max_instructions) {
     return MakeFault(Category::kLimit, "limit.instructions",
@@ -278,14 +283,27 @@ absl::Status Runner::Step(Sequencer& s) {
   current_core_ = s.core;
   absl::Status status = CheckBudgets();
   if (!status.ok()) return Locate(status, s.core, *s.next);
+  if (races_ != nullptr) TraceStep(s);
   status = TakeWaits(s);
   if (!status.ok()) return Locate(status, s.core, *s.next);
-  jump_ = nullptr;
-  status = Info(s.next->opcode).dma ? StepDma(s) : StepCompute(s);
-  if (!status.ok()) return Locate(status, s.core, *s.next);
+  status = ExecuteStep(s);
+  if (!status.ok()) return status;
   Retire(s);
   current_ = nullptr;
   return strict_;
+}
+
+absl::Status Runner::ExecuteStep(Sequencer& s) {
+  const size_t values = trace_.values.size();
+  for (;;) {
+    jump_ = nullptr;
+    absl::Status status =
+        Info(s.next->opcode).dma ? StepDma(s) : StepCompute(s);
+    if (status.ok()) return status;
+    status = Locate(status, s.core, *s.next);
+    if (!Hold(status)) return status;
+    trace_.values.resize(values);
+  }
 }
 
 absl::Status Runner::StepCompute(Sequencer& s) {
@@ -397,6 +415,7 @@ absl::Status Runner::TakeWaits(Sequencer& s) {
                        "; its range is 0 to ", limit));
     }
     if (w.consume) semaphores_.Take(w.semaphore, value);
+    if (w.is_register && races_ != nullptr) trace_.values.push_back(value);
   }
   return absl::OkStatus();
 }
@@ -417,8 +436,10 @@ int32_t Runner::ResolveSignals(const Sequencer& s) {
   auto& resolved = resolved_signals_[static_cast<size_t>(index)];
   resolved.assign(signals.begin(), signals.end());
   for (trnemu::Signal& g : resolved) {
-    g.value = CountOf(s, g.value, g.is_register);
+    if (!g.is_register) continue;
+    g.value = CountOf(s, g.value, true);
     g.is_register = false;
+    if (races_ != nullptr) trace_.values.push_back(g.value);
   }
   return index;
 }

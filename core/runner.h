@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <string>
@@ -19,6 +20,8 @@
 #include "core/exchange.h"
 #include "core/execution.h"
 #include "core/machine.h"
+#include "core/races/detector.h"
+#include "core/races/trace.h"
 #include "core/run.h"
 #include "core/semaphores.h"
 #include "core/sequencer.h"
@@ -66,6 +69,14 @@ class Runner : public FindingSink {
     int32_t resolved = -1;  // as Event::resolved
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
   };
+
+  // Races (core/runner_races.cc): the trace of what happens, and what follows
+  // from it at the end.
+  void TraceStep(const Sequencer& s);
+  // Whether to go on after a fault, to see what it comes from.
+  bool Hold(const absl::Status& fault);
+  absl::Status Conclude(absl::Status status);
+  absl::Status ExecuteStep(Sequencer& s);
 
   absl::Status RunTimed();
   absl::Status RunProgramOrder();
@@ -160,6 +171,13 @@ class Runner : public FindingSink {
   // first out.
   std::vector<std::deque<std::pair<int64_t, int32_t>>> pending_parts_;
   int64_t pending_count_ = 0;
+  std::unique_ptr<RaceDetector> races_;  // null: not looked for
+  Trace trace_;
+  int64_t traced_steps_ = 0;
+  // A read of unwritten memory, while the run goes on to see whether a race is
+  // behind it.
+  std::optional<absl::Status> held_;
+  int64_t held_until_ = 0;  // instructions
   Profile profile_;
   std::vector<Diagnostic> findings_;
   absl::Status strict_;  // the first warning, when warnings are errors

@@ -98,6 +98,7 @@ absl::Status Runner::MoveSlots(Sequencer& s) {
     int64_t bytes = 0;
     absl::Status status = ReadIndices(s, o, OobMode::kError, bytes, nullptr);
     if (!status.ok()) return status;
+    if (races_ != nullptr) trace_.values.push_back(bytes);
     slot.tile = Moved(slot.tile, bytes);
     slot.indirection = nullptr;
   }
@@ -138,7 +139,14 @@ absl::Status Runner::MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
   // Without values there are no indices: they count as 0.
   if (!options_.values) return absl::OkStatus();
   absl::Status status = ReadIndices(s, o, mode, bytes, &to.rows);
-  if (!status.ok() || to.has_rows) return status;
+  if (!status.ok()) return status;
+  if (races_ != nullptr) {
+    auto& values = trace_.values;
+    values.push_back(to.has_rows ? static_cast<int64_t>(to.rows.size())
+                                 : bytes);
+    values.insert(values.end(), to.rows.begin(), to.rows.end());
+  }
+  if (to.has_rows) return status;
   if (bytes == kNoRow) {
     dma.nothing = true;
   } else {
@@ -231,8 +239,12 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part) {
   current_ = &i;
   current_core_ = core;
   if (options_.values) {
-    absl::Status status = ExecuteDmaPart(t.dma, t.parts[part], *states_[core]);
-    if (!status.ok()) return Locate(status, core, i);
+    absl::Status status;
+    do {
+      status = ExecuteDmaPart(t.dma, t.parts[part], *states_[core]);
+      if (!status.ok()) status = Locate(status, core, i);
+    } while (Hold(status));
+    if (!status.ok()) return status;
   }
   current_ = nullptr;
   absl::Status status = Signal(i, core, now_, t.resolved);

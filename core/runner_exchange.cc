@@ -27,6 +27,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
   end.queue_set = static_cast<uint32_t>(attributes[S::kQueueSet].integer());
   end.trigger = s.earliest;
   end.resolved = ResolveSignals(s);
+  end.step = traced_steps_ - 1;
   if (options_.values && SourceAndDestinationOverlap(end.dst, end.src)) {
     Diagnostic d;
     d.category = Category::kUnspecified;
@@ -56,6 +57,10 @@ absl::Status Runner::StepExchange(Sequencer& s) {
 
 absl::Status Runner::StartExchange(int64_t exchange) {
   const Exchange& e = exchanges_.at(exchange);
+  if (races_ != nullptr) {
+    trace_.events.push_back({0, 0, TraceEvent::Kind::kExchange});
+    for (const ExchangeEnd& end : e.ends) trace_.values.push_back(end.step);
+  }
   const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
   t.exchange = exchange;

@@ -1,0 +1,128 @@
+// Finds what happens in no order in a run: races, by happens-before.
+//
+// The runner hands over what it did (races/trace.h). Two accesses of the same
+// bytes, one of them a write, must be ordered by what every legal order has in
+// common: each sequencer's stream, a DMA's trigger before its parts, the parts
+// of one queue, and semaphores (races/semaphore_order.h). That the run at hand
+// happened to order them says nothing.
+//
+// A report is never a false alarm; a race may be missed where a semaphore is
+// set, decremented, or consumed by several engines in no order, and in what
+// views made by indirect() touch.
+#ifndef TRNEMU_CORE_RACES_DETECTOR_H_
+#define TRNEMU_CORE_RACES_DETECTOR_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/machine.h"
+#include "core/races/access_history.h"
+#include "core/races/clocks.h"
+#include "core/races/semaphore_order.h"
+#include "core/races/trace.h"
+#include "isa/diagnostic.h"
+#include "isa/program.h"
+
+namespace trnemu {
+
+class RaceDetector : public RaceSink {
+ public:
+  // Both are kept by reference.
+  RaceDetector(const Program& program, const Placement& placement);
+
+  // Takes in what happened since the last call and empties the trace. `last`:
+  // nothing will follow.
+  void Consume(Trace& trace, bool last);
+  // What was found, the first first; each pair of instructions once, with a
+  // count.
+  const std::vector<Diagnostic>& findings() const { return findings_; }
+
+  void Unordered(const RaceAccess& earlier, const RaceAccess& later,
+                 const Overlap& where) override;
+  void Foreign(const RaceAccess& writer, const RaceAccess& read) override;
+
+ private:
+  struct Sequencer {
+    uint32_t core = 0;
+    const std::vector<Instruction>* stream = nullptr;
+    uint32_t sequence = 0;   // instructions so far
+    uint32_t clock = kNone;  // in the store, of what is known now
+    bool changed = true;     // since then
+    int64_t left = 0;        // events of this trace
+  };
+  // A sendrecv that was triggered.
+  struct End {
+    const Instruction* instruction = nullptr;
+    uint32_t sequencer = 0;
+    uint32_t sequence = 0;
+    std::vector<uint32_t> clock;
+    std::vector<int64_t> signals;
+  };
+  // Pairs that were found: the two instructions and the kind.
+  using Key = std::array<uint64_t, 3>;
+  static constexpr uint32_t kNone = 0xffffffff;
+
+  void Reset();
+  void Pass(const Trace& trace, bool last);
+  void Step(const TraceEvent& event, const Trace& trace);
+  void Exchange(const Trace& trace);
+  void TakeWaits(const CoreProgram& core, const Instruction& i,
+                 uint32_t sequencer, const Trace& trace);
+  void EnterOperands(const Instruction& i, RaceAccess access, Clock clock,
+                     const Trace& trace);
+  void EnterOperand(const Access& operand, RaceAccess access, Clock clock);
+  void EnterWritten(Clock clock);
+  void EnterIndices(const Instruction& i, RaceAccess access, Clock clock);
+  void EnterMoved(const Access& operand, const Indirection& n,
+                  RaceAccess access, Clock clock, const Trace& trace);
+  void SignalAll(const CoreProgram& core, const Instruction& i, Work work,
+                 uint32_t sequencer, uint32_t sequence, uint32_t clock);
+  void SignalOne(const trnemu::Signal& g, int64_t value, Work work,
+                 uint32_t sequencer, uint32_t sequence, uint32_t clock);
+  int64_t NextValue(const Trace& trace);
+  std::span<uint32_t> ClockOf(uint32_t sequencer) {
+    return {clocks_.data() + size_t{sequencer} * lanes_.size(), lanes_.size()};
+  }
+  uint32_t Snapshot(uint32_t sequencer);
+  void FindLeast(bool last);
+  AccessHistory* HistoryOf(const RaceAccess& access);
+
+  bool PartsCollide(const RaceAccess& a, const RaceAccess& b) const;
+  std::string WhoIs(const RaceAccess& access) const;
+  std::string Remedy(const RaceAccess& earlier, const RaceAccess& later) const;
+  void Add(Key key, const std::function<Diagnostic()>& make);
+
+  const Program& program_;
+  const Placement& placement_;
+  const RaceLanes lanes_;
+  std::vector<bool> written_;  // tensors that the program writes
+  SemaphoreOrder order_;
+  std::vector<Sequencer> sequencers_;
+  std::vector<uint32_t> clocks_;  // by sequencer
+  std::vector<uint32_t> least_;
+  std::vector<uint32_t> issued_;                         // by queue set
+  std::vector<std::unique_ptr<AccessHistory>> on_chip_;  // SBUF, PSUM a core
+  std::vector<std::unique_ptr<AccessHistory>> hbm_;      // by tensor
+  std::unordered_map<int64_t, End> ends_;                // by step
+  // Of the instruction at hand: writes, which come after its reads.
+  std::vector<RaceAccess> writes_;
+  std::vector<int64_t> signals_;
+  std::span<uint32_t> knows_;  // its clock
+  size_t value_at_ = 0;
+  int64_t steps_ = 0;  // so far
+  uint32_t step_ = 0;  // names what happens at once
+  bool first_ = true;  // trace
+  std::map<Key, size_t> found_;
+  std::vector<Diagnostic> findings_;
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_RACES_DETECTOR_H_

@@ -1,0 +1,323 @@
+// What is said of a race, and whether two DMAs of one queue set race at all.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/engines/dma.h"
+#include "core/layout.h"
+#include "core/races/detector.h"
+
+namespace trnemu {
+namespace {
+
+constexpr size_t kMaxFindings = 64;  // told apart; the rest is not counted
+
+std::string Range(const char* what, int64_t first, int64_t end) {
+  return end - first == 1 ? absl::StrCat(what, " ", first)
+                          : absl::StrCat(what, "s ", first, " to ", end - 1);
+}
+
+std::string Place(const Program& program, const RaceAccess& access,
+                  const Overlap& where) {
+  const Tensor& t = program.tensors[access.tensor];
+  const std::string bytes = Range("byte", where.begin, where.end);
+  if (!t.on_chip()) {
+    return absl::StrCat(bytes, " of the HBM tensor '", t.name, "'");
+  }
+  return absl::StrCat(
+      bytes, " of ",
+      Range("partition", where.first_partition, where.end_partition), " of ",
+      std::string(Name(t.space())));
+}
+
+std::string TensorText(const Program& program, uint32_t tensor) {
+  const Tensor& t = program.tensors[tensor];
+  std::string text = absl::StrCat("'", t.name, "', ", DescribeShape(t.shape),
+                                  " ", std::string(Name(t.dtype)), " in ",
+                                  std::string(Name(t.space())));
+  const std::string source = program.DescribeSource(t.source);
+  if (!source.empty()) absl::StrAppend(&text, ", made at ", source);
+  return text;
+}
+
+// The bytes that each part of a DMA touches in one operand.
+struct Piece {
+  int64_t partition = 0;
+  int64_t begin = 0, end = 0;
+  int part = 0;
+};
+
+void AddPieces(const Tile& tile, const std::vector<DmaPart>& parts,
+               std::vector<Piece>& pieces) {
+  const Layout layout = FlatLayout(tile);
+  const auto size = static_cast<int64_t>(SizeOf(tile.dtype));
+  for (size_t p = 0; p < parts.size(); ++p) {
+    ForEachRun(
+        layout, parts[p].first, parts[p].count,
+        [&](ptrdiff_t offset, int64_t element, int64_t n) {
+          for (int64_t e = 0; e < n; ++e) {
+            const int64_t row = (element + e) / tile.free_size;
+            const int64_t at = offset + e * layout.step() -
+                               row * tile.partition_stride + tile.address;
+            const int64_t partition = tile.first_partition + row;
+            if (!pieces.empty() && pieces.back().end == at &&
+                pieces.back().partition == partition &&
+                pieces.back().part == static_cast<int>(p)) {
+              pieces.back().end += size;
+              continue;
+            }
+            pieces.push_back({partition, at, at + size, static_cast<int>(p)});
+          }
+        });
+  }
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return std::tie(a.partition, a.begin) < std::tie(b.partition, b.begin);
+  });
+}
+
+bool DifferentPartsMeet(const std::vector<Piece>& a,
+                        const std::vector<Piece>& b) {
+  auto from = b.begin();
+  for (const Piece& x : a) {
+    while (from != b.end() &&
+           (from->partition < x.partition ||
+            (from->partition == x.partition && from->end <= x.begin))) {
+      ++from;
+    }
+    for (auto y = from;
+         y != b.end() && y->partition == x.partition && y->begin < x.end; ++y) {
+      if (y->end > x.begin && y->part != x.part) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// Of two DMAs of one queue set, part i follows part i: they race only where
+// other parts meet.
+bool RaceDetector::PartsCollide(const RaceAccess& a,
+                                const RaceAccess& b) const {
+  std::array<std::vector<Piece>, 2> pieces;
+  for (size_t n = 0; n < 2; ++n) {
+    const RaceAccess& access = n == 0 ? a : b;
+    const Instruction& i = *access.instruction;
+    const CoreProgram& core = program_.cores[access.core];
+    const auto operands = core.OperandsOf(i);
+    const Access& dst = operands[slot::DmaCopy::kDst].access;
+    const Access& src = operands[slot::DmaCopy::kSrc].access;
+    // Of others, where each part goes is not worked out.
+    if (i.opcode != Opcode::kDmaCopy || dst.is_dynamic() || src.is_dynamic()) {
+      return true;
+    }
+    std::array<Tile, 2> tiles;
+    placement_.Resolve(access.core, dst, tiles[0]);
+    placement_.Resolve(access.core, src, tiles[1]);
+    const auto parts =
+        SplitDma(tiles[0], tiles[1], static_cast<int>(access.work.lanes));
+    AddPieces(tiles[access.operand == slot::DmaCopy::kDst ? 0 : 1], parts,
+              pieces[n]);
+  }
+  return DifferentPartsMeet(pieces[0], pieces[1]);
+}
+
+// "instruction 3 (dma_copy, triggered by the sync engine)"
+std::string RaceDetector::WhoIs(const RaceAccess& access) const {
+  const Instruction& i = *access.instruction;
+  std::string text = absl::StrCat(
+      "instruction ", i.order, " (", program_.operations[i.operation],
+      access.work.lane >= lanes_.sequencers() ? ", triggered by the "
+                                              : " on the ",
+      std::string(Name(i.engine)), " engine");
+  if (program_.cores.size() > 1) {
+    absl::StrAppend(&text, " of core ", sequencers_[access.sequencer].core);
+  }
+  return text + ")";
+}
+
+// The wait that is missing.
+std::string RaceDetector::Remedy(const RaceAccess& earlier,
+                                 const RaceAccess& later) const {
+  const CoreProgram& before =
+      program_.cores[sequencers_[earlier.sequencer].core];
+  const CoreProgram& after = program_.cores[sequencers_[later.sequencer].core];
+  const std::string second =
+      absl::StrCat("instruction ", later.instruction->order);
+  const std::string first =
+      absl::StrCat("instruction ", earlier.instruction->order);
+  for (const trnemu::Signal& g : before.SignalsOf(*earlier.instruction)) {
+    const bool enough = g.at == SignalAt::kComplete || !earlier.write;
+    if (!enough || (g.op != SignalOp::kAdd && g.op != SignalOp::kInc)) {
+      continue;
+    }
+    const std::string name = program_.semaphores[g.semaphore].name;
+    const int64_t value = order_.ValueAfter(g.semaphore, earlier.work);
+    for (const Wait& w : after.WaitsOf(*later.instruction)) {
+      if (w.semaphore != g.semaphore || w.is_register) continue;
+      std::string text =
+          absl::StrCat(second, " waits for semaphore ", name, " >= ", w.value,
+                       ", which other signals can reach without ", first);
+      if (value > w.value) {
+        absl::StrAppend(&text, "; wait for >= ", value);
+      }
+      return text;
+    }
+    if (value > 0) {
+      return absl::StrCat("let ", second, " wait for semaphore ", name,
+                          " >= ", value, ", which ", first, " brings about");
+    }
+    return absl::StrCat("let ", second, " wait for semaphore ", name,
+                        ", which ", first, " signals");
+  }
+  return absl::StrCat("let ", first, " signal a semaphore",
+                      earlier.work.lanes > 1
+                          ? absl::StrCat(" (it rises by ", earlier.work.lanes,
+                                         ", once a queue)")
+                          : "",
+                      " and ", second, " wait for it");
+}
+
+void RaceDetector::Add(Key key, const std::function<Diagnostic()>& make) {
+  const auto found = found_.find(key);
+  if (found != found_.end()) {
+    ++findings_[found->second].count;
+    return;
+  }
+  if (findings_.size() >= kMaxFindings) return;
+  found_.emplace(key, findings_.size());
+  findings_.push_back(make());
+}
+
+namespace {
+
+// How the second stands to the first.
+struct Hazard {
+  uint64_t kind;
+  std::string_view id;
+  std::string_view short_name;
+};
+
+Hazard HazardOf(const RaceAccess& earlier, const RaceAccess& later) {
+  if (!earlier.write) return {1, "race.read_write", "write after read"};
+  if (!later.write) return {2, "race.write_read", "read after write"};
+  return {3, "race.write_write", "write after write"};
+}
+
+}  // namespace
+
+void RaceDetector::Unordered(const RaceAccess& earlier, const RaceAccess& later,
+                             const Overlap& where) {
+  if (earlier.work.lanes > 1 && later.work.lane == earlier.work.lane &&
+      !PartsCollide(earlier, later)) {
+    return;
+  }
+  const Hazard hazard = HazardOf(earlier, later);
+  Add({reinterpret_cast<uintptr_t>(earlier.instruction),
+       reinterpret_cast<uintptr_t>(later.instruction), hazard.kind},
+      [&] {
+        const Instruction& i = *later.instruction;
+        Diagnostic d;
+        d.category = Category::kRace;
+        d.id = std::string(hazard.id);
+        const auto specs = Info(i.opcode).operands;
+        d.operand = later.operand == kIndexOperand
+                        ? "index"
+                        : std::string(specs[later.operand].name);
+        d.message = absl::StrCat(
+            d.operand, " of ", WhoIs(later),
+            later.write ? (earlier.write ? " writes " : " overwrites ")
+                        : " reads ",
+            Place(program_, later, where), ", which ", WhoIs(earlier),
+            earlier.write ? " writes" : " reads",
+            ", and nothing makes it wait for that");
+        d.instruction = i.order;
+        d.opcode = Info(i.opcode).name;
+        d.operation = program_.operations[i.operation];
+        d.engine = Name(i.engine);
+        d.core = static_cast<int>(sequencers_[later.sequencer].core);
+        d.source = program_.DescribeSource(i.source);
+        d.details = {{"hazard", std::string(hazard.short_name)},
+                     {"tensor", TensorText(program_, later.tensor)},
+                     {"byte_range",
+                      absl::StrCat("[", where.begin, ", ", where.end, ")")}};
+        if (program_.tensors[later.tensor].on_chip()) {
+          d.details.emplace_back("partitions",
+                                 absl::StrCat("[", where.first_partition, ", ",
+                                              where.end_partition, ")"));
+        }
+        if (earlier.tensor != later.tensor) {
+          d.details.emplace_back("other_tensor",
+                                 TensorText(program_, earlier.tensor));
+        }
+        if (earlier.instruction == later.instruction) {
+          d.details.emplace_back("iterations",
+                                 "the two are iterations of one instruction");
+        }
+        const std::string source =
+            program_.DescribeSource(earlier.instruction->source);
+        d.related.push_back(
+            absl::StrCat("the other is ", WhoIs(earlier), ", ",
+                         std::string(Info(earlier.instruction->opcode).name),
+                         source.empty() ? "" : absl::StrCat(", at ", source)));
+        d.remedy = Remedy(earlier, later);
+        d.reference =
+            "design.md 6: happens-before over engines, queues, cores "
+            "and semaphores";
+        return d;
+      });
+  // One report of what is missing is enough: from here on they are ordered.
+  for (uint32_t i = 0; i < earlier.work.lanes; ++i) {
+    uint32_t& lane = knows_[earlier.work.lane + i];
+    lane = std::max(lane, earlier.work.sequence);
+  }
+  sequencers_[later.sequencer].changed = true;
+}
+
+void RaceDetector::Foreign(const RaceAccess& writer, const RaceAccess& read) {
+  Add({reinterpret_cast<uintptr_t>(writer.instruction),
+       reinterpret_cast<uintptr_t>(read.instruction), 0},
+      [&] {
+        const Instruction& i = *read.instruction;
+        Overlap where;
+        FindOverlap(writer.footprint, read.footprint, where);
+        Diagnostic d;
+        d.category = Category::kCapacity;
+        d.id = "memory.overwritten";
+        d.operand =
+            read.operand == kIndexOperand
+                ? "index"
+                : std::string(Info(i.opcode).operands[read.operand].name);
+        d.message = absl::StrCat(d.operand, " of ", WhoIs(read), " reads ",
+                                 Place(program_, read, where), " as tile '",
+                                 program_.tensors[read.tensor].name, "', but ",
+                                 WhoIs(writer), " wrote them last, as tile '",
+                                 program_.tensors[writer.tensor].name, "'");
+        d.instruction = i.order;
+        d.opcode = Info(i.opcode).name;
+        d.operation = program_.operations[i.operation];
+        d.engine = Name(i.engine);
+        d.core = static_cast<int>(sequencers_[read.sequencer].core);
+        d.source = program_.DescribeSource(i.source);
+        d.details = {
+            {"tensor", TensorText(program_, read.tensor)},
+            {"other_tensor", TensorText(program_, writer.tensor)},
+            {"byte_range",
+             absl::StrCat("[", where.begin, ", ", where.end, ")")},
+            {"partitions", absl::StrCat("[", where.first_partition, ", ",
+                                        where.end_partition, ")")}};
+        const std::string source =
+            program_.DescribeSource(writer.instruction->source);
+        if (!source.empty()) {
+          d.related.push_back(absl::StrCat("they were written at ", source));
+        }
+        d.remedy =
+            "write the tile before it is read, place the tiles apart, or read "
+            "the bytes through a view of the tile that wrote them";
+        return d;
+      });
+}
+
+}  // namespace trnemu

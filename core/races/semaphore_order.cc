@@ -1,0 +1,295 @@
+#include "core/races/semaphore_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trnemu {
+namespace {
+
+// Of signals that are unordered among themselves, so many before a wait and
+// after it are told apart; older ones are taken to have come, newer ones not to
+// have.
+constexpr int64_t kMaxApart = 48;
+
+}  // namespace
+
+SemaphoreOrder::SemaphoreOrder(const Program& program, const RaceLanes& lanes)
+    : lanes_(lanes.size()),
+      start_(program.semaphores.size()),
+      clocks_(std::make_unique<ClockStore>(lanes_)) {
+  FindWaiters(program);
+  semaphores_ = start_;
+}
+
+void SemaphoreOrder::FindWaiters(const Program& program) {
+  std::vector<bool> several(start_.size());
+  uint32_t lane = 0;
+  for (const CoreProgram& core : program.cores) {
+    for (Engine engine : kSequencers) {
+      for (const Instruction& i : core.stream(engine)) {
+        for (const trnemu::Wait& w : core.WaitsOf(i)) {
+          Semaphore& s = start_[w.semaphore];
+          if (s.waiter != kNobody && s.waiter != lane) {
+            several[w.semaphore] = true;
+          }
+          s.waiter = lane;
+        }
+        for (const trnemu::Signal& g : core.SignalsOf(i)) {
+          if (g.op != SignalOp::kAdd && g.op != SignalOp::kInc) {
+            start_[g.semaphore].loose = true;
+          }
+        }
+      }
+      ++lane;
+    }
+  }
+  for (size_t i = 0; i < start_.size(); ++i) {
+    if (several[i]) start_[i].waiter = kNobody;
+    if (start_[i].loose) start_[i].seen.assign(lanes_, 0);
+  }
+}
+
+void SemaphoreOrder::Restart() {
+  before_ = std::move(semaphores_);
+  clocks_before_ = std::move(clocks_);
+  semaphores_ = start_;
+  clocks_ = std::make_unique<ClockStore>(lanes_);
+}
+
+bool SemaphoreOrder::settled() const {
+  if (before_.empty()) return !late_;
+  for (size_t i = 0; i < semaphores_.size(); ++i) {
+    const auto& now = semaphores_[i].groups;
+    const auto& then = before_[i].groups;
+    if (semaphores_[i].loose != before_[i].loose || now.size() != then.size()) {
+      return false;
+    }
+    for (size_t g = 0; g < now.size(); ++g) {
+      if (now[g].first != then[g].first) return false;
+    }
+  }
+  return true;
+}
+
+bool SemaphoreOrder::Knows(const ClockStore& clocks, const Release& later,
+                           uint32_t lane, uint32_t sequence) const {
+  if (lane == later.lane) return later.sequence >= sequence;
+  return clocks.at(later.clock)[lane] >= sequence;
+}
+
+bool SemaphoreOrder::KnowsAll(const Release& later,
+                              const Release& earlier) const {
+  for (uint32_t i = 0; i < earlier.work.lanes; ++i) {
+    if (!Knows(*clocks_, later, earlier.work.lane + i, earlier.work.sequence)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void SemaphoreOrder::Signal(uint32_t semaphore, const Release& release,
+                            SignalOp) {
+  Semaphore& s = semaphores_[semaphore];
+  if (s.loose) {
+    JoinRelease(release, s.seen);
+    clocks_->Release(release.clock);
+    return;
+  }
+  if (release.work.lane == s.waiter) {
+    s.own += release.total();
+    clocks_->Release(release.clock);
+    return;
+  }
+  EnterGroup(s, release);
+  s.releases.push_back(release);
+  s.total += release.total();
+}
+
+// A signal begins a group if its instruction knows all before it; else it
+// belongs to the first group that has one that it does not know.
+void SemaphoreOrder::EnterGroup(Semaphore& s, const Release& release) {
+  const int64_t number = s.first + static_cast<int64_t>(s.releases.size());
+  auto at = [&](int64_t n) -> const Release& {
+    return s.releases[static_cast<size_t>(n - s.first)];
+  };
+  if (s.groups.empty()) {
+    s.groups.push_back({number, s.total});
+    return;
+  }
+  // Signals of one lane after the other need no look at the group.
+  int64_t end = number;
+  size_t joined = s.groups.size();
+  while (joined > 0) {
+    const int64_t first = std::max(s.groups[joined - 1].first, s.first);
+    bool all = true;
+    for (int64_t n = end - 1; n >= first && all; --n) {
+      all = KnowsAll(release, at(n));
+    }
+    if (all) break;
+    --joined;
+    // Whoever knows the first of a group knows the groups before.
+    if (first < end && KnowsAll(release, at(first))) break;
+    end = first;
+    if (end <= s.first) break;
+  }
+  if (joined == s.groups.size()) {
+    s.groups.push_back({number, s.total});
+    return;
+  }
+  for (size_t g = joined; g < s.groups.size(); ++g) {
+    if (s.groups[g].used) late_ = true;
+  }
+  s.groups[joined].used = false;
+  s.groups.resize(joined + 1);
+}
+
+void SemaphoreOrder::MakeLoose(Semaphore& s) {
+  s.loose = true;
+  s.seen.assign(lanes_, 0);
+  for (const Release& r : s.releases) {
+    JoinRelease(r, s.seen);
+    clocks_->Release(r.clock);
+  }
+  s.releases.clear();
+  s.groups.clear();
+}
+
+void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
+                          uint32_t lane, uint32_t sequence,
+                          std::span<uint32_t> clock) {
+  Semaphore& s = semaphores_[semaphore];
+  // What another engine took before, in this order, it might take after.
+  const bool ordered = s.consumer == kNobody || s.consumer == lane ||
+                       clock[s.consumer] >= s.consumer_sequence;
+  if (!ordered && !s.loose) MakeLoose(s);
+  const int64_t needed =
+      value + s.consumed - (s.waiter == lane ? s.own : int64_t{0});
+  if (consume) {
+    s.consumed += value;
+    s.consumer = lane;
+    s.consumer_sequence = sequence;
+  }
+  if (s.loose) {
+    Join(clock, s.seen);
+    return;
+  }
+  if (needed <= 0) return;
+  const bool again = !before_.empty() && !before_[semaphore].loose;
+  Semaphore& judge = again ? before_[semaphore] : s;
+  auto group =
+      std::upper_bound(judge.groups.begin(), judge.groups.end(), needed - 1,
+                       [](int64_t n, const Group& g) { return n < g.before; });
+  if (group == judge.groups.begin()) return;  // known to all
+  const auto next = group--;
+  const int64_t last =
+      next != judge.groups.end()
+          ? next->first
+          : judge.first + static_cast<int64_t>(judge.releases.size());
+  const int64_t end = next != judge.groups.end() ? next->before : judge.total;
+  group->used = true;
+  if (needed >= end) {
+    JoinRange(s, group->first, last, clock);
+    return;
+  }
+  if (group != judge.groups.begin()) {
+    JoinRange(s, std::prev(group)->first, group->first, clock);
+  }
+  const int64_t now = s.first + static_cast<int64_t>(s.releases.size());
+  const int64_t first = std::max(group->first, now - kMaxApart);
+  JoinRange(s, group->first, first, clock);
+  int64_t apart = needed - group->before;
+  for (int64_t n = std::max(group->first, judge.first); n < first; ++n) {
+    apart -= judge.releases[static_cast<size_t>(n - judge.first)].total();
+  }
+  JoinPart(s, {judge, again ? *clocks_before_ : *clocks_}, first,
+           std::min(last, now + kMaxApart), apart, lane, sequence, clock);
+}
+
+void SemaphoreOrder::JoinRelease(const Release& r,
+                                 std::span<uint32_t> clock) const {
+  Join(clock, clocks_->at(r.clock));
+  clock[r.lane] = std::max(clock[r.lane], r.sequence);
+  for (uint32_t i = 0; i < r.work.lanes; ++i) {
+    uint32_t& lane = clock[r.work.lane + i];
+    lane = std::max(lane, r.work.sequence);
+  }
+}
+
+void SemaphoreOrder::JoinRange(const Semaphore& s, int64_t first, int64_t last,
+                               std::span<uint32_t> clock) const {
+  const int64_t end = s.first + static_cast<int64_t>(s.releases.size());
+  for (int64_t n = std::max(first, s.first); n < std::min(last, end); ++n) {
+    JoinRelease(s.releases[static_cast<size_t>(n - s.first)], clock);
+  }
+}
+
+// Of the signals [first, last), which add up to more than `needed`, those
+// without which it is not reached.
+void SemaphoreOrder::JoinPart(const Semaphore& s, Judge judge, int64_t first,
+                              int64_t last, int64_t needed, uint32_t lane,
+                              uint32_t sequence,
+                              std::span<uint32_t> clock) const {
+  const Semaphore& all = judge.semaphore;
+  first = std::max(first, all.first);
+  auto at = [&](int64_t n) -> const Release& {
+    return all.releases[static_cast<size_t>(n - all.first)];
+  };
+  auto knows = [&](const Release& later, uint32_t l, uint32_t n) {
+    return Knows(judge.clocks, later, l, n);
+  };
+  // What comes after the wait is no help to it.
+  int64_t possible = 0;
+  for (int64_t n = first; n < last; ++n) {
+    if (!knows(at(n), lane, sequence)) possible += at(n).total();
+  }
+  const int64_t end = s.first + static_cast<int64_t>(s.releases.size());
+  for (int64_t n = std::max(first, s.first); n < std::min(last, end); ++n) {
+    const Work work = at(n).work;
+    for (uint32_t i = 0; i < work.lanes; ++i) {
+      int64_t without = possible;
+      for (int64_t m = first; m < last; ++m) {
+        const Release& other = at(m);
+        if (knows(other, lane, sequence)) continue;
+        if (knows(other, work.lane + i, work.sequence)) {
+          without -= other.total();
+        } else if (other.work.lane == work.lane &&
+                   other.work.sequence >= work.sequence) {
+          without -= other.amount;
+        }
+      }
+      if (without >= needed) continue;
+      const Release& mine = s.releases[static_cast<size_t>(n - s.first)];
+      Join(clock, clocks_->at(mine.clock));
+      clock[mine.lane] = std::max(clock[mine.lane], mine.sequence);
+      uint32_t& known = clock[work.lane + i];
+      known = std::max(known, work.sequence);
+    }
+  }
+}
+
+void SemaphoreOrder::Forget(Clock least) {
+  if (!before_.empty()) return;
+  for (Semaphore& s : semaphores_) {
+    while (!s.releases.empty() && s.releases.front().work.KnownBy(least)) {
+      clocks_->Release(s.releases.front().clock);
+      s.releases.pop_front();
+      ++s.first;
+    }
+    while (s.groups.size() > 1 && s.groups[1].first <= s.first) {
+      s.groups.pop_front();
+    }
+  }
+}
+
+int64_t SemaphoreOrder::ValueAfter(uint32_t semaphore, const Work& work) const {
+  const Semaphore& s = semaphores_[semaphore];
+  if (s.loose || s.consumed > 0) return -1;
+  int64_t value = s.groups.empty() ? 0 : s.total;
+  for (auto r = s.releases.rbegin(); r != s.releases.rend(); ++r) {
+    if (r->work == work) return value + s.own;
+    value -= r->total();
+  }
+  return -1;
+}
+
+}  // namespace trnemu

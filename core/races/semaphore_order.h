@@ -1,0 +1,118 @@
+// What a wait proves: which signals must have come before it in every order
+// that the program allows.
+//
+// A semaphore counts. If a wait needs all that can have been added by then,
+// every signal has come; if less would do, only those without which the rest
+// falls short. The signals of a semaphore are cut into groups, each of which
+// begins with a signal whose instruction (or trigger) knows all signals before
+// it complete; so whatever lies in a later group is no help to a wait for an
+// earlier one.
+//
+// Exact for semaphores that only rise and whose value no two engines consume
+// unordered; of others a wait is taken to prove all signals seen so far, which
+// hides races but never invents one.
+#ifndef TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
+#define TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/races/clocks.h"
+#include "isa/program.h"
+
+namespace trnemu {
+
+// A signal: `amount` for each lane of `work`, once that is complete.
+struct Release {
+  Work work;
+  int64_t amount = 0;
+  // What is known when it is complete: a clock, and that its sequencer has come
+  // to the instruction.
+  uint32_t clock = 0;
+  uint32_t lane = 0;
+  uint32_t sequence = 0;
+
+  int64_t total() const { return amount * work.lanes; }
+};
+
+class SemaphoreOrder {
+ public:
+  SemaphoreOrder(const Program& program, const RaceLanes& lanes);
+
+  // Forgets what was seen, but which signals were to come: the next pass over
+  // the same events judges waits by them.
+  void Restart();
+  // Whether all signals have been taken into account: none came that may have
+  // satisfied an earlier wait in place of one that it was taken to prove.
+  bool settled() const;
+
+  // A signal; takes over one reference to its clock.
+  void Signal(uint32_t semaphore, const Release& release, SignalOp op);
+  // Adds to `clock`, of the engine `lane` at its instruction `sequence`, what
+  // the wait proves.
+  void Wait(uint32_t semaphore, int64_t value, bool consume, uint32_t lane,
+            uint32_t sequence, std::span<uint32_t> clock);
+  // Drops what every engine knows: `least` is the minimum of their clocks.
+  void Forget(Clock least);
+
+  // The value at which all signals up to and with that of `work` have come;
+  // -1 if it does not signal the semaphore, or values are consumed.
+  int64_t ValueAfter(uint32_t semaphore, const Work& work) const;
+
+  ClockStore& clocks() { return *clocks_; }
+
+ private:
+  static constexpr uint32_t kNobody = 0xffffffff;
+  struct Group {
+    int64_t first = 0;   // number of its first signal
+    int64_t before = 0;  // what the signals before it add up to
+    bool used = false;   // a wait was judged by it
+  };
+  struct Semaphore {
+    bool loose = false;           // not exact (see above)
+    uint32_t waiter = kNobody;    // the only lane that waits, if there is one
+    uint32_t consumer = kNobody;  // who consumed last, at which instruction
+    uint32_t consumer_sequence = 0;
+    int64_t consumed = 0;
+    int64_t own = 0;    // signals of the waiter itself
+    int64_t total = 0;  // of the others
+    int64_t first = 0;  // number of releases.front()
+    std::deque<Release> releases;
+    std::deque<Group> groups;
+    std::vector<uint32_t> seen;  // loose: what all signals so far know
+  };
+  // A pass over the events: semaphores and the clocks they refer to.
+  struct Judge {
+    const Semaphore& semaphore;
+    const ClockStore& clocks;
+  };
+
+  void FindWaiters(const Program& program);
+  void MakeLoose(Semaphore& s);
+  bool Knows(const ClockStore& clocks, const Release& later, uint32_t lane,
+             uint32_t sequence) const;
+  bool KnowsAll(const Release& later, const Release& earlier) const;
+  void EnterGroup(Semaphore& s, const Release& release);
+  void JoinRelease(const Release& r, std::span<uint32_t> clock) const;
+  void JoinRange(const Semaphore& s, int64_t first, int64_t last,
+                 std::span<uint32_t> clock) const;
+  void JoinPart(const Semaphore& s, Judge judge, int64_t first, int64_t last,
+                int64_t needed, uint32_t lane, uint32_t sequence,
+                std::span<uint32_t> clock) const;
+
+  const uint32_t lanes_;
+  std::vector<Semaphore> start_;  // as they are before anything happens
+  std::vector<Semaphore> semaphores_;
+  std::unique_ptr<ClockStore> clocks_;
+  // Of the pass before, if there was one.
+  std::vector<Semaphore> before_;
+  std::unique_ptr<ClockStore> clocks_before_;
+  bool late_ = false;  // first pass: a signal joined a group that was used
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
