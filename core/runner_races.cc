@@ -50,8 +50,8 @@ bool Runner::Hold(const absl::Status& fault) {
 // What went wrong first: a race, if there is one that the fault may come of.
 absl::Status Runner::Conclude(absl::Status status) {
   if (races_ == nullptr) return status;
-  const bool deadlock = !held_ &&
-      !status.ok() && DiagnosticOf(status).category == Category::kDeadlock;
+  const bool deadlock = !held_ && !status.ok() &&
+                        DiagnosticOf(status).category == Category::kDeadlock;
   if (!status.ok() && !deadlock && !held_ &&
       !MayComeOfRace(DiagnosticOf(status).category)) {
     return status;

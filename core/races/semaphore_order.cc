@@ -281,15 +281,16 @@ void SemaphoreOrder::Forget(Clock least) {
   }
 }
 
-int64_t SemaphoreOrder::ValueAfter(uint32_t semaphore, const Work& work) const {
+int64_t SemaphoreOrder::ValueAfter(uint32_t semaphore, const Work& work,
+                                   int64_t amount) const {
   const Semaphore& s = semaphores_[semaphore];
   if (s.loose || s.consumed > 0) return -1;
-  int64_t value = s.groups.empty() ? 0 : s.total;
+  int64_t value = s.total + s.own;
   for (auto r = s.releases.rbegin(); r != s.releases.rend(); ++r) {
-    if (r->work == work) return value + s.own;
+    if (r->work == work) return value;
     value -= r->total();
   }
-  return -1;
+  return s.total + s.own + amount * work.lanes;  // it is about to come
 }
 
 }  // namespace trnemu
