@@ -201,7 +201,7 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
   for (int64_t n = std::max(group->first, judge.first); n < first; ++n) {
     apart -= judge.releases[static_cast<size_t>(n - judge.first)].total();
   }
-  JoinPart(s, {judge, again ? *clocks_before_ : *clocks_}, first,
+  JoinPart({judge, again ? *clocks_before_ : *clocks_}, first,
            std::min(last, now + kMaxApart), apart, lane, sequence, clock);
 }
 
@@ -223,47 +223,43 @@ void SemaphoreOrder::JoinRange(const Semaphore& s, int64_t first, int64_t last,
   }
 }
 
-// Of the signals [first, last), which add up to more than `needed`, those
-// without which it is not reached.
-void SemaphoreOrder::JoinPart(const Semaphore& s, Judge judge, int64_t first,
-                              int64_t last, int64_t needed, uint32_t lane,
-                              uint32_t sequence,
-                              std::span<uint32_t> clock) const {
+// The signals [first, last) add up to more than `needed`. Without completion n
+// of a lane there are only those that do not know it: it has come if they fall
+// short. So of each lane as much has come as is known to the signals with
+// which, taken from the least knowing on, `needed` is reached.
+void SemaphoreOrder::JoinPart(Judge judge, int64_t first, int64_t last,
+                              int64_t needed, uint32_t lane, uint32_t sequence,
+                              std::span<uint32_t> clock) {
   const Semaphore& all = judge.semaphore;
-  first = std::max(first, all.first);
-  auto at = [&](int64_t n) -> const Release& {
-    return all.releases[static_cast<size_t>(n - all.first)];
-  };
-  auto knows = [&](const Release& later, uint32_t l, uint32_t n) {
-    return Knows(judge.clocks, later, l, n);
-  };
-  // What comes after the wait is no help to it.
-  int64_t possible = 0;
-  for (int64_t n = first; n < last; ++n) {
-    if (!knows(at(n), lane, sequence)) possible += at(n).total();
+  const int64_t end = all.first + static_cast<int64_t>(all.releases.size());
+  helpful_.clear();
+  for (int64_t n = std::max(first, all.first); n < std::min(last, end); ++n) {
+    const Release& r = all.releases[static_cast<size_t>(n - all.first)];
+    // What comes after the wait is no help to it.
+    if (!Knows(judge.clocks, r, lane, sequence)) helpful_.push_back(&r);
   }
-  const int64_t end = s.first + static_cast<int64_t>(s.releases.size());
-  for (int64_t n = std::max(first, s.first); n < std::min(last, end); ++n) {
-    const Work work = at(n).work;
-    for (uint32_t i = 0; i < work.lanes; ++i) {
-      int64_t without = possible;
-      for (int64_t m = first; m < last; ++m) {
-        const Release& other = at(m);
-        if (knows(other, lane, sequence)) continue;
-        if (knows(other, work.lane + i, work.sequence)) {
-          without -= other.total();
-        } else if (other.work.lane == work.lane &&
-                   other.work.sequence >= work.sequence) {
-          without -= other.amount;
-        }
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    known_.clear();
+    for (const Release* r : helpful_) {
+      uint32_t of_all = judge.clocks.at(r->clock)[l];
+      if (l == r->lane) of_all = std::max(of_all, r->sequence);
+      const bool in_work =
+          l >= r->work.lane && l < r->work.lane + r->work.lanes;
+      const uint32_t others = r->work.lanes - (in_work ? 1 : 0);
+      if (others > 0) known_.emplace_back(of_all, r->amount * others);
+      if (in_work) {
+        known_.emplace_back(std::max(of_all, r->work.sequence), r->amount);
       }
-      if (without >= needed) continue;
-      const Release& mine = s.releases[static_cast<size_t>(n - s.first)];
-      Join(clock, clocks_->at(mine.clock));
-      clock[mine.lane] = std::max(clock[mine.lane], mine.sequence);
-      uint32_t& known = clock[work.lane + i];
-      known = std::max(known, work.sequence);
     }
+    std::sort(known_.begin(), known_.end());
+    int64_t sum = 0;
+    uint32_t come = 0;
+    for (const auto& [known, amount] : known_) {
+      come = known;
+      sum += amount;
+      if (sum >= needed) break;
+    }
+    clock[l] = std::max(clock[l], come);
   }
 }
 

@@ -2,11 +2,11 @@
 // that the program allows.
 //
 // A semaphore counts. If a wait needs all that can have been added by then,
-// every signal has come; if less would do, only those without which the rest
-// falls short. The signals of a semaphore are cut into groups, each of which
-// begins with a signal whose instruction (or trigger) knows all signals before
-// it complete; so whatever lies in a later group is no help to a wait for an
-// earlier one.
+// every signal has come, with all that it follows; if less would do, only that
+// without which too few signals are left. The signals of a semaphore are cut
+// into groups, each of which begins with a signal whose instruction (or
+// trigger) knows all signals before it complete; so whatever lies in a later
+// group is no help to a wait for an earlier one.
 //
 // Exact for semaphores that only rise and whose value no two engines consume
 // unordered; of others a wait is taken to prove all signals seen so far, which
@@ -18,6 +18,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/races/clocks.h"
@@ -100,9 +101,8 @@ class SemaphoreOrder {
   void JoinRelease(const Release& r, std::span<uint32_t> clock) const;
   void JoinRange(const Semaphore& s, int64_t first, int64_t last,
                  std::span<uint32_t> clock) const;
-  void JoinPart(const Semaphore& s, Judge judge, int64_t first, int64_t last,
-                int64_t needed, uint32_t lane, uint32_t sequence,
-                std::span<uint32_t> clock) const;
+  void JoinPart(Judge judge, int64_t first, int64_t last, int64_t needed,
+                uint32_t lane, uint32_t sequence, std::span<uint32_t> clock);
 
   const uint32_t lanes_;
   std::vector<Semaphore> start_;  // as they are before anything happens
@@ -111,6 +111,8 @@ class SemaphoreOrder {
   // Of the pass before, if there was one.
   std::vector<Semaphore> before_;
   std::unique_ptr<ClockStore> clocks_before_;
+  std::vector<const Release*> helpful_;              // of JoinPart
+  std::vector<std::pair<uint32_t, int64_t>> known_;  // of JoinPart
   bool late_ = false;  // first pass: a signal joined a group that was used
 };
 
