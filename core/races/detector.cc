@@ -10,7 +10,9 @@ namespace trnemu {
 namespace {
 
 constexpr uint32_t kLeastInterval = 1024;  // steps
-constexpr int kMaxPasses = 6;
+constexpr int kMaxPasses = 8;
+// Events that are looked at more than once, if need be.
+constexpr size_t kMaxRepeated = size_t{1} << 20;
 // Places in loops that are remembered, for reports.
 constexpr uint32_t kPositions = 1024;
 
@@ -69,10 +71,10 @@ void RaceDetector::Reset() {
 
 void RaceDetector::Consume(Trace& trace, bool last) {
   Pass(trace, last);
+  const bool whole = first_ && last && trace.events.size() <= kMaxRepeated;
   // Signals that came too late to be seen by a wait that they might have
   // satisfied: once more, knowing them.
-  for (int pass = 1; first_ && last && !order_.settled() && pass < kMaxPasses;
-       ++pass) {
+  for (int pass = 1; whole && !order_.settled() && pass < kMaxPasses; ++pass) {
     order_.Restart();
     Reset();
     Pass(trace, last);

@@ -50,8 +50,12 @@ void SemaphoreOrder::FindWaiters(const Program& program) {
 }
 
 void SemaphoreOrder::Restart() {
-  before_ = std::move(semaphores_);
-  clocks_before_ = std::move(clocks_);
+  if (keep_) {
+    before_ = std::move(semaphores_);
+    clocks_before_ = std::move(clocks_);
+  }
+  keep_ = true;
+  late_ = false;
   semaphores_ = start_;
   clocks_ = std::make_unique<ClockStore>(lanes_);
 }
@@ -264,7 +268,7 @@ void SemaphoreOrder::JoinPart(Judge judge, int64_t first, int64_t last,
 }
 
 void SemaphoreOrder::Forget(Clock least) {
-  if (!before_.empty()) return;
+  if (keep_) return;
   for (Semaphore& s : semaphores_) {
     while (!s.releases.empty() && s.releases.front().work.KnownBy(least)) {
       clocks_->Release(s.releases.front().clock);

@@ -43,8 +43,8 @@ class SemaphoreOrder {
  public:
   SemaphoreOrder(const Program& program, const RaceLanes& lanes);
 
-  // Forgets what was seen, but which signals were to come: the next pass over
-  // the same events judges waits by them.
+  // For another pass over the same events. The first is repeated with nothing
+  // forgotten; those after that judge waits by all signals of the pass before.
   void Restart();
   // Whether all signals have been taken into account: none came that may have
   // satisfied an earlier wait in place of one that it was taken to prove.
@@ -113,6 +113,7 @@ class SemaphoreOrder {
   std::unique_ptr<ClockStore> clocks_before_;
   std::vector<const Release*> helpful_;              // of JoinPart
   std::vector<std::pair<uint32_t, int64_t>> known_;  // of JoinPart
+  bool keep_ = false;                                // not the first pass
   bool late_ = false;  // first pass: a signal joined a group that was used
 };
 

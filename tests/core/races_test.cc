@@ -168,13 +168,16 @@ TEST_F(SemaphoreOrderTest, ASignalThatComesLaterTakesTheProofAway) {
   Wait(kWaiter, 1);
   EXPECT_THAT(Known(), ElementsAre(1, 0, 0, 0));
   Signal(kB);
-  EXPECT_FALSE(order_->settled());
-  order_->Restart();
-  for (auto& clock : clocks_) clock.assign(kLanes, 0);
-  Signal(kA);
-  Wait(kWaiter, 1);
-  EXPECT_THAT(Known(), ElementsAre(0, 0, 0, 0));
-  Signal(kB);
+  // What the first pass forgets it cannot judge by; the second does not.
+  for (int pass = 2; pass <= 3; ++pass) {
+    EXPECT_FALSE(order_->settled());
+    order_->Restart();
+    for (auto& clock : clocks_) clock.assign(kLanes, 0);
+    Signal(kA);
+    Wait(kWaiter, 1);
+    EXPECT_THAT(Known(), ElementsAre(pass == 2 ? 1 : 0, 0, 0, 0));
+    Signal(kB);
+  }
   EXPECT_TRUE(order_->settled());
 }
 
