@@ -19,10 +19,11 @@ from mutation_text import Instruction, Listing, Tensor, width
 @dataclass
 class Mutation:
     """What is changed: lines of the text by number (None: removed), and the
-    instructions or tensors concerned, in words."""
+    instructions or tensors concerned, in words; focus: its semaphores."""
 
     what: str
     lines: dict[int, str | None]
+    focus: tuple[str, ...] = ()
 
     def describe(self, listing: Listing) -> str:
         out = [self.what]
@@ -53,7 +54,8 @@ def remove_wait(listing: Listing, rng: Rng) -> Iterator[Mutation]:
     for i, k in _shuffled(rng, _waits(listing)):
         left = i.waits[:k] + i.waits[k + 1:]
         yield Mutation(f"without the wait {i.waits[k]}",
-                       {i.line: _replaced(i, waits=left)})
+                       {i.line: _replaced(i, waits=left)},
+                       (i.waits[k].split(">")[0],))
 
 
 def weaken_wait(listing: Listing, rng: Rng) -> Iterator[Mutation]:
@@ -67,7 +69,7 @@ def weaken_wait(listing: Listing, rng: Rng) -> Iterator[Mutation]:
         new = f"{m[1]}>={max(0, int(m[2]) - by)}{m[3] or ''}"
         waits = [*i.waits[:k], new, *i.waits[k + 1:]]
         yield Mutation(f"the wait {i.waits[k]} is {new}",
-                       {i.line: _replaced(i, waits=waits)})
+                       {i.line: _replaced(i, waits=waits)}, (m[1],))
 
 
 # Addresses.

@@ -7,7 +7,9 @@ half those of random_explicit.py. Each is run as it is, in every order with all
 checks: nothing may be reported, and all orders give the same bits. Then each
 kind of mutation_kinds.py changes one place of its text form, several times.
 Without checks, the mutant shows in which orders an output changes (the truth);
-with them, in the timed order alone, what is reported.
+with them, in the timed order alone, what is reported. Orders are the schedules
+timed, program, 0, 1, ..., and "stretched 0", ...: the schedule of that number
+with delays at random places of the program.
 
     python tests/python/mutation_study.py --seed 1 --only 17 "remove wait" 0 \
         --keep DIR
@@ -32,6 +34,7 @@ import numpy as np
 
 import trnemu
 from mutation_kinds import KINDS, WAITS, Mutation
+from mutation_stretch import stretched
 from mutation_text import Listing
 from oracle.types import Array
 from random_emit import Emitter
@@ -39,6 +42,7 @@ from random_explicit import Explicit
 from random_maker import Maker
 
 ORDERS = 40  # random ones, with schedule seeds 0, 1, ...
+STRETCHED = 20  # more, of the program with delays in it: mutation_stretch.py
 DEEP_ORDERS, DEEP_MUTANTS = 400, 30
 EACH = 2  # mutants of a kind from a program
 # What makes a text no program, rather than a program with a mistake in it.
@@ -90,8 +94,16 @@ def outputs(loaded: Any, inputs: Any, schedule: Any, checks: str = "off"
             [d.id for d in result.diagnostics])
 
 
-def orders(count: int) -> list[Any]:
-    return ["timed", "program", *range(count)]
+def orders(count: int, delayed: int = 0) -> list[Any]:
+    return ["timed", "program", *range(count),
+            *(f"stretched {k}" for k in range(delayed))]
+
+
+def delayed(text: str, order: str, focus: tuple[str, ...] = (),
+            transfers: bool = True) -> str:
+    """The text of a "stretched" order."""
+    rng = np.random.default_rng([int(order.split()[1]), 5])
+    return stretched(Listing.of(text), rng, focus, transfers)
 
 
 @dataclass
@@ -109,14 +121,25 @@ class Baseline:
 EXPECTED = {"rng.generator"}
 
 
-def baseline(s: Subject, count: int) -> Baseline:
+def in_order(s: Subject, text: str, loaded: Any, order: Any, checks: str,
+             focus: tuple[str, ...] = ()) -> tuple[Outputs, list[str]]:
+    """outputs() of a loaded text in an order, stretched ones included."""
+    if isinstance(order, int) or not order.startswith("stretched"):
+        return outputs(loaded, s.inputs, order, checks)
+    # Transfers that only delay write the same byte: with checks, Nops alone.
+    slow = delayed(text, order, focus, transfers=checks == "off")
+    return outputs(s.load(slow), s.inputs, int(order.split()[1]), checks)
+
+
+def baseline(s: Subject, schedules: list[Any]) -> Baseline:
+    """Of the program as it is, with all checks."""
     loaded = s.load(s.text)
     first, ids = outputs(loaded, s.inputs, "timed")
     base = Baseline(first, set(ids) | EXPECTED)
-    for schedule in orders(count):
+    for schedule in schedules:
         base.runs += 1
         try:
-            got, reported = outputs(loaded, s.inputs, schedule, "full")
+            got, reported = in_order(s, s.text, loaded, schedule, "full")
         except trnemu.Fault as fault:
             base.wrong.append(f"order {schedule}: {fault}")
             break
@@ -148,7 +171,6 @@ class Mutant:
     changed: list[Any] = field(default_factory=list)
     stopped: dict[str, list[Any]] = field(default_factory=dict)
     kinds: int = 0
-    tried: int = 0
     reported: list[str] = field(default_factory=list)
     said: str = ""
     deep: list[Any] | None = None
@@ -200,10 +222,10 @@ def candidates(s: Subject, listing: Listing, kind: str
                 yield mutation, fault
 
 
-def mutants(s: Subject, base: Baseline, kind: str, each: int, count: int
+def mutants(s: Subject, base: Baseline, kind: str, options: Options
             ) -> Iterator[Mutant]:
     listing = Listing.of(s.text)
-    found = itertools.islice(candidates(s, listing, kind), each)
+    found = itertools.islice(candidates(s, listing, kind), options.each)
     for number, (mutation, loaded) in enumerate(found):
         one = Mutant(s.seed, kind, number, mutation, s.explicit)
         one.where = mutation.describe(listing)
@@ -213,13 +235,14 @@ def mutants(s: Subject, base: Baseline, kind: str, each: int, count: int
             one.kinds = 1
         else:
             one.changed, one.stopped, one.kinds = truth(
-                s, base, loaded, orders(count))
+                s, base, listing.text(mutation.lines), loaded,
+                options.schedules(), mutation.focus)
             report(s, base, loaded, one)
-        one.tried = count + 2
         yield one
 
 
-def truth(s: Subject, base: Baseline, loaded: Any, schedules: list[Any]
+def truth(s: Subject, base: Baseline, text: str, loaded: Any,
+          schedules: list[Any], focus: tuple[str, ...]
           ) -> tuple[list[Any], dict[str, list[Any]], int]:
     """What the orders show without checks."""
     changed: list[Any] = []
@@ -227,7 +250,7 @@ def truth(s: Subject, base: Baseline, loaded: Any, schedules: list[Any]
     kinds: set[Any] = set()
     for schedule in schedules:
         try:
-            got, _ = outputs(loaded, s.inputs, schedule)
+            got, _ = in_order(s, text, loaded, schedule, "off", focus)
         except trnemu.Fault as fault:
             stopped.setdefault(fault.id, []).append(schedule)
             kinds.add(fault.id)
@@ -272,6 +295,10 @@ class Options:
     kinds: tuple[str, ...] = tuple(KINDS)
     each: int = EACH
     orders: int = ORDERS
+    stretched: int = STRETCHED
+
+    def schedules(self) -> list[Any]:
+        return orders(self.orders, self.stretched)
 
 
 def study(seed: tuple[int, int], options: Options) -> Found:
@@ -283,13 +310,12 @@ def study(seed: tuple[int, int], options: Options) -> Found:
         except trnemu.Fault as fault:
             found.unread = f"{fault.id}: {fault.message}"
             return found
-        base = baseline(s, options.orders)
+        base = baseline(s, options.schedules())
         found.wrong, found.runs = base.wrong, base.runs
         if base.wrong:
             return found
         for kind in options.kinds:
-            found.mutants += mutants(
-                s, base, kind, options.each, options.orders)
+            found.mutants += mutants(s, base, kind, options)
         return found
 
 
@@ -297,11 +323,12 @@ def deepen(one: Mutant) -> Mutant:
     """More orders for a mutant that was reported and that none changed."""
     with np.errstate(all="ignore"):
         s = subject(one.seed)
-        base = baseline(s, 0)
-        listing = Listing.of(s.text)
-        loaded = s.load(listing.text(one.mutation.lines))
+        base = baseline(s, [])
+        text = Listing.of(s.text).text(one.mutation.lines)
+        more = [*range(ORDERS, DEEP_ORDERS // 2), *(
+            f"stretched {k}" for k in range(STRETCHED, DEEP_ORDERS // 2))]
         changed, stopped, _ = truth(
-            s, base, loaded, list(range(ORDERS, DEEP_ORDERS)))
+            s, base, text, s.load(text), more, one.mutation.focus)
         one.deep = [*changed, *itertools.chain(*stopped.values())]
     return one
 
@@ -402,20 +429,22 @@ def deep(table: Table, jobs: int) -> list[Mutant]:
 # Command line.
 
 
-def show(seed: tuple[int, int], kind: str, number: int, orders_: int,
+def show(seed: tuple[int, int], kind: str, number: int, options: Options,
          keep: Path | None) -> None:
     """One mutant in full; its files are left in `keep`."""
     s = subject(seed)
-    base = baseline(s, 0)
-    one = next(m for m in mutants(s, base, kind, number + 1, orders_)
-               if m.number == number)
+    one = list(mutants(s, baseline(s, []), kind, options))[number]
     print(one, one.said, sep="\n")
     if keep is None:
         return
     keep.mkdir(parents=True, exist_ok=True)
     text = Listing.of(s.text).text(one.mutation.lines)
-    trnemu.Program.from_text(text).save(keep / "mutant.trn")
     trnemu.Program.from_text(s.text).save(keep / "program.trn")
+    trnemu.Program.from_text(text).save(keep / "mutant.trn")
+    for order in [o for o in one.changed if str(o)[0] == "s"][:1]:
+        slow = delayed(text, order, one.mutation.focus)
+        name = f"mutant_{order.replace(' ', '_')}.trn"
+        trnemu.Program.from_text(slow).save(keep / name)
     names = []
     for name, array in s.inputs.items():
         np.save(keep / f"{name}.npy", array)
@@ -434,6 +463,8 @@ def main() -> int:
     parser.add_argument("--orders", type=int, default=ORDERS,
                         help=f"random orders of each (default {ORDERS}): "
                         "schedules 0, 1, ...")
+    parser.add_argument("--stretched", type=int, default=STRETCHED,
+                        help=f"stretched ones (default {STRETCHED})")
     parser.add_argument("--each", type=int, default=EACH,
                         help=f"mutants of a kind and program (default {EACH})")
     parser.add_argument("--kind", choices=KINDS, action="append",
@@ -446,12 +477,13 @@ def main() -> int:
                         help="with --only: leave its files there")
     args = parser.parse_args()
     np.seterr(all="ignore")
+    options = Options(tuple(args.kind or KINDS), args.each, args.orders,
+                      args.stretched)
     if args.only:
         show((args.seed, int(args.only[0])), args.only[1], int(args.only[2]),
-             args.orders, args.keep)
+             options, args.keep)
         return 0
     start = time.monotonic()
-    options = Options(tuple(args.kind or KINDS), args.each, args.orders)
     seeds = [(args.seed, args.first + n) for n in range(args.programs)]
     table = run(seeds, options, args.jobs)
     for one in table.missed:
@@ -461,8 +493,9 @@ def main() -> int:
     for one in deep(table, args.jobs) if table.doubtful else ():
         print(f"reported, changed in {len(one.deep or [])} of {DEEP_ORDERS} "
               f"orders: {one}\n{one.said}\n")
-    print(f"seed {args.seed}, schedules 0 to {args.orders - 1}, timed and "
-          f"program; {time.monotonic() - start:.0f} s")
+    print(f"seed {args.seed}; orders timed, program, 0 to {args.orders - 1}, "
+          f"stretched 0 to {args.stretched - 1}; "
+          f"{time.monotonic() - start:.0f} s")
     return 1 if table.wrong or table.must() else 0
 
 
