@@ -138,6 +138,7 @@ def show(seed: tuple[int, int], kind: str, number: int, options: Options,
          keep: Path | None) -> None:
     """One mutant in full; its files are left in `keep`."""
     s = subject(seed)
+    options = Options((kind,), number + 1, options.orders, options.stretched)
     one = list(mutants(s, baseline(s, []), kind, options))[number]
     print(one, one.said, sep="\n")
     if keep is None:
