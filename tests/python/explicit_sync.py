@@ -8,7 +8,8 @@ several DMAs share, the reading half of a DMA, or something later that implies
 it. What a sequencer already knows is not waited for again, or seldom.
 
 What may be relied on (docs/program-format.md): engines run in order; a DMA
-starts after what its sequencer did before; each of its queues signals its part.
+starts after what its sequencer did before; each of its queues signals its part;
+parts of one queue go in order, so that DMAs of a single queue do.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class Synchroniser:
         self.b, self.rng = builder, rng
         self.steps: list[Step] = []
         self.known: dict[Engine, set[Key]] = {}
-        self.before: list[frozenset[Key]] = []  # what holds when it is done
+        self.before: list[frozenset[Key]] = []  # what holds when it starts
+        self.queued: list[frozenset[Key]] = []  # and when a DMA is done
         self.history: dict[Buffer, list[tuple[Step, Box, bool]]] = {}
         self.counters: dict[tuple[Engine, int], tuple[Any, list[Step]]] = {}
         self.tokens: dict[tuple[Engine, Engine], Any] = {}
@@ -103,8 +105,11 @@ class Synchroniser:
             s.number = len(self.steps)
             self.steps.append(s)
             self.before.append(frozenset())
+            self.queued.append(self._ahead(s))
             known = self.known.setdefault(s.engine, set())
             for key in self._needs(s):
+                if key in self.queued[-1] and self.chance(0.7):
+                    continue  # its turn comes before
                 if key not in known:
                     self._wait(s, key)
             if self.chance(0.07):
@@ -118,6 +123,17 @@ class Synchroniser:
             if not s.queues:
                 self.known[s.engine] |= after
             self._record(s)
+
+    def _ahead(self, s: Step) -> frozenset[Key]:
+        """What a DMA of one queue comes after in that queue."""
+        ahead: set[Key] = set()
+        for t in reversed(self.steps[:-1]):
+            if s.queues == t.queues == 1 and s.engine == t.engine:
+                n = t.number
+                ahead = {("done", n), ("read", n), *self.queued[n],
+                         *self.before[n]}
+                break
+        return frozenset(ahead)
 
     def _needs(self, s: Step) -> list[Key]:
         found: dict[Key, None] = {}
@@ -152,7 +168,7 @@ class Synchroniser:
         known = self.known[s.engine]
         known |= self.before[n]
         known |= {("read", n)} if kind == "read" else {
-            ("done", n), ("read", n)}
+            ("done", n), ("read", n), *self.queued[n]}
 
     def _wait(self, s: Step, key: Key) -> None:
         if self.chance(0.25):

@@ -24,6 +24,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 import multiprocessing
 from pathlib import Path
+import sys
 import time
 from typing import Any
 
@@ -108,18 +109,18 @@ def _call(args: tuple[Any, ...]) -> Any:
     return args[0](*args[1:])
 
 
-def run(seeds: list[tuple[int, int]], options: Options, jobs: int = 1
-        ) -> Table:
+def run(seeds: list[tuple[int, int]], options: Options, jobs: int = 1,
+        progress: bool = False) -> Table:
     """The table of these programs; deterministic whatever jobs is."""
     table = Table()
     tasks = [(study, seed, options) for seed in seeds]
-    if jobs == 1:
-        for task in tasks:
-            table.add(_call(task))
-        return table
     with multiprocessing.Pool(jobs) as pool:
-        for found in pool.imap(_call, tasks, 4):
+        results = pool.imap(_call, tasks, 2) if jobs > 1 else map(_call, tasks)
+        for n, found in enumerate(results, 1):
             table.add(found)
+            if progress and n % 50 == 0:
+                print(f"{n} programs, {len(table.must())} missed, "
+                      f"{len(table.wrong)} false", file=sys.stderr, flush=True)
     return table
 
 
@@ -187,7 +188,7 @@ def main() -> int:
         return 0
     start = time.monotonic()
     seeds = [(args.seed, args.first + n) for n in range(args.programs)]
-    table = run(seeds, options, args.jobs)
+    table = run(seeds, options, args.jobs, progress=True)
     for one in table.missed:
         hole = "MISSED" if one in table.must() else "not reported"
         print(f"{hole}: {one}\n")

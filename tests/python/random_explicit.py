@@ -76,7 +76,7 @@ class Explicit:
 
     def dma(self, core: int, dst: tuple[Buffer, Box], src: tuple[Buffer, Box],
             ) -> Step:
-        queues = int(self.pick((1, 2, 3, 8, 16, 16, 16)))
+        queues = int(self.pick((1, 1, 2, 3, 8, 16, 16)))
         trigger = self.pick(TRIGGERS)
 
         def emit(**sync: Any) -> None:
