@@ -149,10 +149,11 @@ def drop_write(listing: Listing, rng: Rng) -> Iterator[Mutation]:
                 i.line: None, **_retargeted(listing, i)})
         else:
             yield Mutation("a write is gone, its waits and signals stay",
-                           _nop(listing, i))
+                           as_nop(listing, i))
 
 
-def _nop(listing: Listing, i: Instruction) -> dict[int, str | None]:
+def as_nop(listing: Listing, i: Instruction) -> dict[int, str | None]:
+    """The lines that make it a Nop with its waits and signals."""
     times = listing.queues(i)
     signals = [_times(s.removesuffix("/read"), times) for s in i.signals]
     lines: dict[int, str | None] = {i.line: _replaced(

@@ -14,7 +14,8 @@ with delays at random places of the program.
     python tests/python/mutation_study.py --seed 1 --only 17 "remove wait" 0 \
         --keep DIR
 
-shows one mutant again and leaves mutant.trn, its inputs and the program there.
+shows one mutant again, and what of the program its mistake needs, and leaves
+mutant.trn, its inputs and the program in DIR.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import numpy as np
 import trnemu
 from mutation_judge import DEEP_MUTANTS, deepen
 from mutation_kinds import KINDS, WAITS
+from mutation_minimise import minimal
 from mutation_run import (
     EACH, ORDERS, STRETCHED, Found, Mutant, Options, baseline, delayed,
     mutants, save_inputs, study, subject,
@@ -142,6 +144,9 @@ def show(seed: tuple[int, int], kind: str, number: int, options: Options,
     options = Options((kind,), number + 1, options.orders, options.stretched)
     one = list(mutants(s, baseline(s, []), kind, options))[number]
     print(one, one.said, sep="\n")
+    if one.matters:
+        print("\nWhat it takes (the rest as Nops with their semaphores):")
+        print(*minimal(s, one), sep="\n")
     if keep is None:
         return
     keep.mkdir(parents=True, exist_ok=True)
