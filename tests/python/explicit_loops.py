@@ -1,10 +1,10 @@
 """Loops whose stages hand buffers to each other by semaphores of their own.
 
-Data comes by DMA, passes engines, perhaps HBM and the other core, and ends in a
-sum or in HBM. Between two stages there are one to three buffers; a stage takes
-a full one and gives back a free one: by tokens that waits consume, or by a count
-that grows with the iteration. A DMA gives a buffer back when it has read it, or
-when it is complete.
+Data comes by DMA, passes engines, perhaps HBM and the other core, and ends in
+a sum or in HBM. Between two stages there are one to three buffers; a stage
+takes a full one and gives back a free one: by tokens that waits consume, or by
+a count that grows with the iteration. A DMA gives a buffer back when it has
+read it, or when it is complete.
 """
 
 from __future__ import annotations

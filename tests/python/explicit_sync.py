@@ -142,7 +142,8 @@ class Synchroniser:
                 (True, [(b, b.box) for b in s.acquires])):
             for buffer, box in accesses:
                 for other, at, wrote in self.history.get(buffer, []):
-                    if other is s or not overlap(box, at) or not (kind or wrote):
+                    if (other is s or not overlap(box, at)
+                            or not (kind or wrote)):
                         continue
                     early = other.queues and not wrote
                     found["read" if early else "done", other.number] = None

@@ -128,8 +128,8 @@ def _reach(m: re.Match[str], t: Tensor) -> tuple[int, int]:
     """First and last element that the static part of an access touches."""
     low = high = int(m["offset"])
     for pair in m["pattern"].split(","):
-        count, step = re.fullmatch(r"(\d+)x(-?\d+)", pair).groups()  # type: ignore[union-attr]
-        far = (int(count) - 1) * int(step)
+        count, step = map(int, pair.split("x"))
+        far = (count - 1) * step
         low, high = low + min(far, 0), high + max(far, 0)
     return low, high
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+import functools
 import itertools
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,10 @@ def delayed(text: str, order: str, focus: tuple[str, ...] = (),
             transfers: bool = True) -> str:
     """The text of a "stretched" order."""
     rng = np.random.default_rng([int(order.split()[1]), 5])
-    return stretched(Listing.of(text), rng, focus, transfers)
+    return stretched(_listed(text), rng, focus, transfers)
+
+
+_listed = functools.lru_cache(maxsize=4)(Listing.of)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """A program's text form, taken apart far enough to change it.
 
-Only what docs/program-format.md says of it is used. Operands whose tensor has no
-unique name are not seen.
+Only what docs/program-format.md says of it is used. Operands whose tensor has
+no unique name are not seen.
 """
 
 from __future__ import annotations
