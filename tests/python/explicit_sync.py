@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 import trnemu
 
 Box = tuple[int, int, int, int]  # partitions from, to; columns from, to
