@@ -363,6 +363,8 @@ void RaceDetector::EnterOperand(const Access& operand, RaceAccess access,
     writes_.push_back(access);
     return;
   }
+  // Of a part the read is complete before the write.
+  if (access.work.lane >= lanes_.sequencers()) --access.work.sequence;
   HistoryOf(access)->Enter(access, clock, least_, *this);
 }
 

@@ -95,6 +95,35 @@ def test_checks_memory_does_not_look_for_races():
     np.testing.assert_array_equal(r.outputs["out"], W)
 
 
+def release_at_read(second):
+    """x goes to y by DMA from a tile that the vector engine fills again once it has been read."""
+    b = trnemu.ProgramBuilder(target="trn2", sync="explicit")
+    x = b.input("x", (128, 32), "float32")
+    y = b.output("y", (128, 32), "float32")
+    t = b.sbuf((128, 32), "float32")
+    loaded, read, stored = b.semaphore(), b.semaphore(), b.semaphore()
+    b.dma_copy(dst=t, src=x, signal=[(loaded, 1)])
+    b.dma_copy(dst=y, src=t, wait=[(loaded, 16)], signal=[trnemu.Signal(read, at="read"), (stored, 1)])
+    if second == "source":
+        b.memset(dst=t, value=0.0, engine="vector", wait=[(read, 16)])
+    else:
+        b.dma_copy(dst=b.sbuf((128, 32), "float32"), src=y, trigger="scalar", wait=[(read, 16)])
+    return b.build()
+
+
+@pytest.mark.parametrize("schedule", ORDERS)
+def test_a_source_may_be_overwritten_once_its_dma_has_read_it(schedule):
+    r = trnemu.run(release_at_read("source"), {"x": X}, schedule=schedule)
+    np.testing.assert_array_equal(r.outputs["y"], X)
+
+
+@pytest.mark.parametrize("schedule", ORDERS)
+def test_that_a_dma_has_read_does_not_say_that_it_has_written(schedule):
+    with pytest.raises(trnemu.Fault) as fault:
+        trnemu.run(release_at_read("destination"), {"x": X}, schedule=schedule)
+    assert fault.value.id == "race.write_read"
+
+
 def loop(wait_back):
     """The same in a real loop, with waits that consume: tokens for full and for empty buffers."""
     b = trnemu.ProgramBuilder(target="trn2", sync="explicit")
