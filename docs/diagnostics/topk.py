@@ -1,0 +1,46 @@
+# Rules of topk. README.md says how this is read.
+
+#% topk.dst_shape
+b = trnemu.ProgramBuilder(target="trn2")
+b.topk(
+    val_dst=b.sbuf((16, 1), "bfloat16"),
+    idx_dst=b.sbuf((16, 2), "uint32"),  # fix: idx_dst=b.sbuf((16, 1), "uint32"),
+    src=b.sbuf((16, 2), "bfloat16"),
+    n=17,
+)
+
+#% topk.groups
+b = trnemu.ProgramBuilder(target="trn2")
+b.topk(
+    val_dst=b.sbuf((16, 1), "bfloat16"),
+    idx_dst=b.sbuf((16, 1), "uint32"),
+    src=b.sbuf((1, 3), "bfloat16"),  # fix: src=b.sbuf((16, 1), "bfloat16"),
+    n=8,
+)
+
+#% topk.k
+b = trnemu.ProgramBuilder(target="trn2")
+b.topk(
+    val_dst=b.sbuf((16, 9), "bfloat16"),  # fix: val_dst=b.sbuf((16, 1), "bfloat16"),
+    idx_dst=b.sbuf((16, 1), "uint32"),
+    src=b.sbuf((16, 2), "bfloat16"),
+    n=8,
+)
+
+#% topk.n
+b = trnemu.ProgramBuilder(target="trn2")
+b.topk(
+    val_dst=b.sbuf((16, 1), "bfloat16"),
+    idx_dst=b.sbuf((16, 1), "uint32"),
+    src=b.sbuf((16, 2), "bfloat16"),
+    n=0,  # fix: n=8,
+)
+
+#% topk.src_free_size
+b = trnemu.ProgramBuilder(target="trn2")
+b.topk(
+    val_dst=b.sbuf((16, 1), "bfloat16"),
+    idx_dst=b.sbuf((16, 1), "uint32"),
+    src=b.sbuf((16, 2), "bfloat16"),  # fix: src=b.sbuf((16, 8), "bfloat16"),
+    n=48,
+)
