@@ -259,3 +259,22 @@ b.activate2(
     op0="multiply",
     op1="add",
 )
+
+#% activate2.immediates_dtype
+#! operand.dtype is reported first: each immediate is float32.
+
+#% activate2.indirect_engine
+#! activate2 runs on the scalar engine alone; opcode.engine is reported first of a program file that says otherwise.
+
+#% activate2.relu_param_unused
+b = trnemu.ProgramBuilder(target="trn3")
+b.activate2(
+    dst=b.sbuf((4, 8), "float32"),
+    op="relu",
+    data=b.sbuf((4, 8), "float32"),
+    imm0=1.0,
+    op0="multiply",
+    imm1=0.0,
+    op1="add",
+    relu_param=0.5,  # fix: leave out
+)

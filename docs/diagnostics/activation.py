@@ -163,3 +163,30 @@ b.activation(
     op="exp",
     bias=0.0,
 )
+
+#% activation.indirect_engine
+#! activation runs on the scalar engine alone; opcode.engine is reported first of a program file that says otherwise.
+
+#% activation.accumulator_unset
+b = trnemu.ProgramBuilder(target="trn2")
+t, total = b.sbuf((4, 8), "float32"), b.sbuf((4, 1), "float32")
+b.memset(dst=t, value=1.0)
+b.activation(
+    dst=t, op="exp", data=t, reduce_op="add", reduce_res=total,
+    # fix: reduce_cmd="reset_reduce",
+)
+r = trnemu.run(b.build(), {})
+
+#% activation.outside_valid_range
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=9.0)  # fix: b.memset(dst=t, value=9.0 - 2 * np.pi)
+b.activation(dst=t, op="sin", data=t)
+r = trnemu.run(b.build(), {})
+
+#% activation.prelu_slope
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=-1.0)
+b.activation(dst=t, op="prelu", data=t)  # fix: b.activation(dst=t, op="relu", data=t)
+r = trnemu.run(b.build(), {})

@@ -206,3 +206,6 @@ b.activation_reduce(
     reduce_op="add",
     reduce_res=None,
 )
+
+#% activation_reduce.indirect_engine
+#! activation_reduce runs on the scalar engine alone; opcode.engine is reported first of a program file that says otherwise.

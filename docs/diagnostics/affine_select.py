@@ -40,3 +40,20 @@ b.affine_select(
     pattern=[[1, 8]],
     channel_multiplier=0,
 )
+
+#% affine_select.pattern_values
+b = trnemu.ProgramBuilder(target="trn2")
+b.affine_select(
+    dst=b.sbuf((4, 8), "float32"),
+    pattern=[[2**31, 8]],  # fix: pattern=[[1, 8]],
+    offset=0,
+    channel_multiplier=-1,
+    on_true_tile=b.sbuf((4, 8), "float32"),
+    on_false_value=0.0,
+)
+
+#% affine_select.on_false_type
+#! A rule of the api layer, which a call is not checked for; a program, which verify reads, no longer knows how the number was written.
+
+#% affine_select.pattern_length
+#! argument.count is reported first.

@@ -78,3 +78,35 @@ b.dma_copy(
     src=b.sbuf((4, 8), "float32"),
     dge_mode="none",
 )
+
+#% dma_copy.one_offset
+#! access.two_offsets is reported first, when the view is made.
+
+#% dma_copy.rows_in_hbm
+#! access.vector_select is reported first, when the view is made.
+
+#% dma_copy.single_index
+#! access.indirect_index is reported first, when the view is made.
+
+#% dma_copy.psum
+b = trnemu.ProgramBuilder(target="trn2")
+b.dma_copy(
+    dst=b.scratch("dst", (4, 8), "float32"),
+    src=b.psum((4, 8), "float32"),  # fix: src=b.sbuf((4, 8), "float32"),
+)
+
+#% dma_copy.trigger
+b = trnemu.ProgramBuilder(target="trn2")
+b.dma_copy(
+    dst=b.sbuf((4, 8), "float32"),
+    src=b.scratch("src", (4, 8), "float32"),
+    dge_mode="swdge",
+    trigger="vector",  # fix: trigger="gpsimd",
+)
+
+#% dma_copy.overlap
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=1.0)
+b.dma_copy(dst=t[:, 1:], src=t[:, :-1])  # fix: b.dma_copy(dst=b.sbuf((4, 7), "float32"), src=t[:, :-1])
+r = trnemu.run(b.build(), {})

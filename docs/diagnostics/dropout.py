@@ -31,3 +31,10 @@ b.dropout(
     data=b.sbuf((4, 8), "float32"),
     prob=0.0,
 )
+
+#% dropout.probability
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=1.0)
+b.dropout(dst=t, data=t, prob=1.5)  # fix: b.dropout(dst=t, data=t, prob=0.5)
+r = trnemu.run(b.build(), {})

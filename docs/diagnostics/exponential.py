@@ -122,3 +122,13 @@ b.exponential(
     dst=b.sbuf((4, 1), "float32"),  # fix: dst=b.sbuf((4, 8), "float32"),
     src=b.sbuf((4, 8), "float32"),
 )
+
+#% exponential.indirect_engine
+#! exponential runs on the vector engine alone; opcode.engine is reported first of a program file that says otherwise.
+
+#% exponential.generation
+b = trnemu.ProgramBuilder(target="trn2")  # fix: b = trnemu.ProgramBuilder(target="trn3")
+b.exponential(
+    dst=b.sbuf((4, 8), "float32"),
+    src=b.sbuf((4, 8), "float32"),
+)

@@ -21,3 +21,6 @@ b.memset(
     dst=b.sbuf((4, 8), "float8_e5m2_x4"),
     value=1,  # fix: value=0.0,
 )
+
+#% memset.gpsimd_psum
+#! operand.gpsimd_psum says the same of the operand, and is reported instead.

@@ -262,3 +262,61 @@ b.nc_matmul(
     moving=b.sbuf((4, 4), "float32"),
     is_transpose=True,
 )
+
+#% nc_matmul.indirect_engine
+#! nc_matmul runs on the tensor engine alone; opcode.engine is reported first of a program file that says otherwise.
+
+#% nc_matmul.double_row_transpose
+b = trnemu.ProgramBuilder(target="trn2")
+b.nc_matmul(
+    dst=b.psum((4, 8), "float32"),
+    stationary=b.sbuf((32, 2, 4), "float8_e4m3"),
+    moving=b.sbuf((32, 2, 8), "float8_e4m3"),
+    is_transpose=True,  # fix: leave out
+    perf_mode="double_row",
+)
+
+#% nc_matmul.moving_free_size_bf16
+#! operand limits come first: no PSUM tile holds a bfloat16 dst of more than 8192 columns.
+
+#% nc_matmul.one_bank
+b = trnemu.ProgramBuilder(target="trn2")
+b.nc_matmul(
+    dst=b.psum((4, 1024), "float32")[:, 256:768],  # fix: dst=b.psum((4, 1024), "float32")[:, 512:1024],
+    stationary=b.sbuf((32, 4), "bfloat16"),
+    moving=b.sbuf((32, 512), "bfloat16"),
+)
+
+#% nc_matmul.accumulate_on_other
+b = trnemu.ProgramBuilder(target="trn2")
+w, x, y = b.sbuf((32, 4), "bfloat16"), b.sbuf((32, 8), "bfloat16"), b.psum((4, 8), "float32")
+b.memset(dst=w, value=1.0)
+b.memset(dst=x, value=1.0)
+b.memset(dst=y, value=0.0)
+b.nc_matmul(dst=y, stationary=w, moving=x, accumulate=True)  # fix: b.nc_matmul(dst=y, stationary=w, moving=x, accumulate=False)
+r = trnemu.run(b.build(), {})
+
+#% nc_matmul.accumulate_unwritten
+b = trnemu.ProgramBuilder(target="trn2")
+w, x, y = b.sbuf((32, 4), "bfloat16"), b.sbuf((32, 8), "bfloat16"), b.psum((4, 8), "float32")
+b.memset(dst=w, value=1.0)
+b.memset(dst=x, value=1.0)
+b.nc_matmul(dst=y, stationary=w, moving=x, accumulate=True)  # fix: b.nc_matmul(dst=y, stationary=w, moving=x, accumulate=False)
+r = trnemu.run(b.build(), {})
+
+#% nc_matmul.transpose_accumulate
+b = trnemu.ProgramBuilder(target="trn2")
+w, eye, y = b.sbuf((32, 4), "bfloat16"), b.sbuf((32, 32), "bfloat16"), b.psum((4, 32), "bfloat16")
+b.memset(dst=w, value=1.0)
+b.dma_copy(dst=eye, src=b.constant("eye", np.eye(32).astype("bfloat16")))
+b.nc_matmul(dst=y, stationary=w, moving=eye, is_transpose=True)
+b.nc_matmul(dst=y, stationary=w, moving=eye, is_transpose=True, accumulate=True)  # fix: leave out
+r = trnemu.run(b.build(), {})
+
+#% nc_matmul.transpose_moving
+b = trnemu.ProgramBuilder(target="trn2")
+w, x, y = b.sbuf((32, 4), "bfloat16"), b.sbuf((32, 32), "bfloat16"), b.psum((4, 32), "bfloat16")
+b.memset(dst=w, value=1.0)
+b.memset(dst=x, value=1.0)  # fix: b.dma_copy(dst=x, src=b.constant("eye", np.eye(32).astype("bfloat16")))
+b.nc_matmul(dst=y, stationary=w, moving=x, is_transpose=True)
+r = trnemu.run(b.build(), {})

@@ -55,3 +55,6 @@ b.nc_stream_shuffle(
     src=b.sbuf((128, 8), "float8_e4m3fn")[32:36],
     shuffle_mask=[1, 255, 1, 0, 255, 1, 2, 255, 1, 1, 255, 255, 255, 255, 1, 2, 1, 2, 1, 1, 1, 255, 255, 0, 1, 2, 2, 2, 0, 2, 255, 2],
 )
+
+#% nc_stream_shuffle.start_partition_32
+#! operand.start_partition is reported first.

@@ -43,3 +43,13 @@ b.nc_transpose(
     dst=b.sbuf((4, 4), "float32"),
     data=b.sbuf((4, 33), "float32"),  # fix: data=b.sbuf((4, 4), "float32"),
 )
+
+#% nc_transpose.tensor_size
+b = trnemu.ProgramBuilder(target="trn2")
+b.nc_transpose(
+    dst=b.psum((128, 128), "float32"),
+    data=b.sbuf((128, 129), "float32"),  # fix: data=b.sbuf((128, 128), "float32"),
+)
+
+#% nc_transpose.vector_block
+#! nc_transpose.vector_size is reported first, of the call and of a program file.

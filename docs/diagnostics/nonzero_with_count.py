@@ -32,3 +32,10 @@ b.nonzero_with_count(
     src=b.sbuf((16, 8), "float32"),
     padding_val=0,
 )
+
+#% nonzero_with_count.special_value
+b = trnemu.ProgramBuilder(target="trn2")  # fix: b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((1, 8), "float32")
+b.dma_copy(dst=t, src=b.constant("x", np.full((1, 8), -0.0, np.float32)))  # fix: b.dma_copy(dst=t, src=b.constant("x", np.full((1, 8), 0.0, np.float32)))
+b.nonzero_with_count(dst=b.sbuf((1, 9), "int32"), src=t)
+r = trnemu.run(b.build(), {})

@@ -63,3 +63,10 @@ b.quantize_mx(
     src=b.sbuf((32, 4), "float16"),
     dst_scale=b.sbuf((128, 1), "uint8")[20:24],  # fix: dst_scale=b.sbuf((4, 1), "uint8"),
 )
+
+#% quantize_mx.not_finite
+b = trnemu.ProgramBuilder(target="trn3")
+t = b.sbuf((32, 4), "bfloat16")
+b.memset(dst=t, value=float("inf"))  # fix: b.memset(dst=t, value=448.0)
+b.quantize_mx(dst=b.sbuf((32, 1), "float8_e4m3fn_x4"), src=t, dst_scale=b.sbuf((32, 1), "uint8")[:4])
+r = trnemu.run(b.build(), {})

@@ -15,3 +15,11 @@ b.rand2(
     min=0,  # fix: min=-1.5,
     max=0,
 )
+
+#% rand2.generation
+b = trnemu.ProgramBuilder(target="trn2")  # fix: b = trnemu.ProgramBuilder(target="trn3")
+b.rand2(
+    dst=b.sbuf((4, 8), "float32"),
+    min=0.0,
+    max=1.0,
+)

@@ -33,3 +33,6 @@ b.rand_get_state(
     dst=b.sbuf((1, 6), "uint32"),
     engine="vector",  # fix: leave out
 )
+
+#% rand_get_state.sbuf
+#! operand.gpsimd_psum and rand_get_state.vector_generation are reported first.

@@ -32,3 +32,10 @@ b.rand_set_state(
     src_seeds=b.sbuf((1, 6), "uint32"),
     engine="vector",  # fix: leave out
 )
+
+#% rand_set_state.zero_state
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((128, 6), "uint32")
+b.memset(dst=t, value=0)  # fix: b.memset(dst=t, value=1)
+b.rand_set_state(src_seeds=t)
+r = trnemu.run(b.build(), {})

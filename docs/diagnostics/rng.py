@@ -13,3 +13,9 @@ b.rng(
     dst=b.sbuf((4, 1), "uint32"),
     engine="gpsimd",
 )
+
+#% rng.generator
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "uint32")
+b.rng(dst=t)  # fix: b.dma_copy(dst=t, src=b.constant("drawn", np.random.default_rng(0).integers(0, 2**32, (4, 8), np.uint32)))
+r = trnemu.run(b.build(), {})

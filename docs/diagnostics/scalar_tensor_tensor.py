@@ -54,3 +54,14 @@ b.scalar_tensor_tensor(
     op1="greater",
     operand1=b.sbuf((1, 33), "float32"),  # fix: operand1=b.sbuf((4, 1), "float32"),
 )
+
+#% scalar_tensor_tensor.ops
+b = trnemu.ProgramBuilder(target="trn2")
+b.scalar_tensor_tensor(
+    dst=b.sbuf((4, 8), "float32"),
+    data=b.sbuf((4, 8), "float32"),
+    op0="bitwise_and",  # fix: op0="multiply",
+    operand0=2.0,
+    op1="add",
+    operand1=b.sbuf((4, 8), "float32"),
+)

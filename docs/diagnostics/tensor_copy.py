@@ -79,3 +79,6 @@ b.tensor_copy(
     dst=b.sbuf((4, 1), "float32"),  # fix: dst=b.sbuf((4, 8), "float32"),
     src=b.sbuf((4, 8), "float32"),
 )
+
+#% tensor_copy.gpsimd_psum
+#! operand.gpsimd_psum says the same of the operand, and is reported instead.

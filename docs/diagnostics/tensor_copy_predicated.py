@@ -79,3 +79,6 @@ b.tensor_copy_predicated(
     src=0,
     predicate=b.sbuf((4, 1), "uint8"),
 )
+
+#% tensor_copy_predicated.indirect_engine
+#! tensor_copy_predicated runs on the vector engine alone; opcode.engine is reported first of a program file that says otherwise.

@@ -108,3 +108,6 @@ b.tensor_reduce(
     op="maximum",
     axis=(1,),
 )
+
+#% tensor_reduce.indirect_engine
+#! tensor_reduce runs on the vector engine alone; opcode.engine is reported first of a program file that says otherwise.

@@ -257,3 +257,9 @@ b.tensor_scalar(
     op0="rsqrt",
     operand0=-3.0,  # fix: leave out
 )
+
+#% tensor_scalar.indirect_engine
+#! tensor_scalar.engine is reported first.
+
+#% tensor_scalar.gpsimd_psum
+#! operand.gpsimd_psum says the same of the operand, and is reported instead.

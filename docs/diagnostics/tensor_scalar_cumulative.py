@@ -175,3 +175,24 @@ b.tensor_scalar_cumulative(
     op1="add",
     imm0=-3.0,  # fix: imm0=0,
 )
+
+#% tensor_scalar_cumulative.indirect_engine
+#! tensor_scalar_cumulative runs on the vector engine alone; opcode.engine is reported first of a program file that says otherwise.
+
+#% tensor_scalar_cumulative.integers32
+#! operand.dtype is reported first.
+
+#% tensor_scalar_cumulative.tfloat32
+#! operand.dtype is reported first.
+
+#% tensor_scalar_cumulative.imm1_unused
+b = trnemu.ProgramBuilder(target="trn2")
+b.tensor_scalar_cumulative(
+    src=b.sbuf((4, 8), "float32"),
+    dst=b.sbuf((4, 8), "float32"),
+    op0="multiply",
+    op1="add",
+    imm0=2.0,
+    imm1=1.0,  # fix: leave out
+    reduce_cmd="reset_reduce",
+)

@@ -217,3 +217,6 @@ b.tensor_scalar_reduce(
     operand0=1.0,  # fix: operand0=0.0,
     reduce_op="maximum",
 )
+
+#% tensor_scalar_reduce.indirect_engine
+#! tensor_scalar_reduce runs on the vector engine alone; opcode.engine is reported first of a program file that says otherwise.

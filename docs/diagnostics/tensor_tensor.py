@@ -136,3 +136,9 @@ b.tensor_tensor(
     op="power",
     engine="vector",  # fix: leave out
 )
+
+#% tensor_tensor.indirect_engine
+#! tensor_tensor.engine is reported first.
+
+#% tensor_tensor.gpsimd_psum
+#! operand.gpsimd_psum says the same of the operand, and is reported instead.

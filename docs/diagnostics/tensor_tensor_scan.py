@@ -43,3 +43,14 @@ b.tensor_tensor_scan(
     op0="maximum",
     op1="maximum",
 )
+
+#% tensor_tensor_scan.ops
+b = trnemu.ProgramBuilder(target="trn2")
+b.tensor_tensor_scan(
+    dst=b.sbuf((4, 8), "float32"),
+    data0=b.sbuf((4, 8), "float32"),
+    data1=b.sbuf((4, 8), "float32"),
+    initial=0.0,
+    op0="bitwise_and",  # fix: op0="multiply",
+    op1="add",
+)

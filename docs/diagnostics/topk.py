@@ -44,3 +44,10 @@ b.topk(
     src=b.sbuf((16, 2), "bfloat16"),  # fix: src=b.sbuf((16, 8), "bfloat16"),
     n=48,
 )
+
+#% topk.layout
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((128, 8), "bfloat16")
+b.dma_copy(dst=t, src=b.constant("x", np.arange(1024).reshape(128, 8).astype("bfloat16")))
+b.topk(val_dst=b.sbuf((128, 8), "bfloat16"), idx_dst=b.sbuf((128, 8), "uint32"), src=t, k=8)  # fix: b.max8(dst=b.sbuf((128, 8), "bfloat16"), src=t)
+r = trnemu.run(b.build(), {})

@@ -92,33 +92,45 @@ def workplace() -> Iterator[pathlib.Path]:
             os.chdir(before)
 
 
-def _python(code: str, name: str, layers: tuple[str, ...]) -> set[str]:
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """The ids reported, and whether one of them was an error."""
+
+    ids: frozenset[str]
+    failed: bool
+
+
+def _of(findings: list[trnemu.Finding]) -> Outcome:
+    return Outcome(frozenset(f.id for f in findings),
+                   any(f.severity == "error" for f in findings))
+
+
+def _python(code: str, name: str, layers: tuple[str, ...]) -> Outcome:
     scope: dict[str, Any] = {"np": np, "trnemu": trnemu}
     try:
         exec(compile(code, name, "exec"), scope)
         if "r" in scope:
-            return {f.id for f in scope["r"].diagnostics}
+            return _of(scope["r"].diagnostics)
         if "b" not in scope:
-            return set()
-        program = scope["b"].build()
-        return {f.id for f in program.verify(layers=layers)}
+            return _of([])
+        return _of(scope["b"].build().verify(layers=layers))
     except trnemu.Fault as fault:
-        return {fault.id}
+        return Outcome(frozenset({fault.id}), failed=True)
 
 
-def _shell(code: str) -> set[str]:
+def _shell(code: str) -> Outcome:
     path = f"{pathlib.Path(BINARY).resolve().parent}:{os.environ['PATH']}"
     result = subprocess.run(
         ["bash", "-e"], input=code, env={**os.environ, "PATH": path},
         capture_output=True, text=True, timeout=60)
     said = result.stdout + result.stderr
-    ids = set(re.findall(r"(?:error|warning): \w+ \[([\w.]+)\]", said))
+    ids = re.findall(r"(?:error|warning): \w+ \[([\w.]+)\]", said)
     assert result.returncode == 0 or ids, said
-    return ids
+    return Outcome(frozenset(ids), result.returncode != 0)
 
 
-def run(example: Example, code: str) -> set[str]:
-    """The ids that `code` reports, executed in a workplace."""
+def run(example: Example, code: str) -> Outcome:
+    """What `code` reports, executed in a workplace."""
     if example.kind == "shell":
         return _shell(code)
     rules = {r.id: r.layer for o in trnemu.operations() for r in o.rules}
