@@ -6,9 +6,11 @@ x = b.input("x", (1024, 1024, 1024, 256), "float32")  # fix: x = b.input("x", (1
 b.dma_copy(dst=b.output("y", (1, 4), "float32"), src=x.reshape(2**38)[0:4].reshape(1, 4))  # fix: b.dma_copy(dst=b.output("y", (1, 4), "float32"), src=x.reshape(2**28)[0:4].reshape(1, 4))
 
 #% capacity.psum
-b = trnemu.ProgramBuilder(target="trn2")
-b.memset(dst=b.psum((128, 2048), "float32", address=(0, 12288)), value=0.0)  # fix: b.memset(dst=b.psum((128, 1024), "float32", address=(0, 12288)), value=0.0)
+text = open("k.txt").read().replace("tensor 2 sbuf2 sbuf", "tensor 2 sbuf2 psum")
+text = text.replace("partition=0 address=0 @", "partition=0 address=16368 @")  # fix: leave out
+r = trnemu.run(trnemu.Program.from_text(text), {"x": np.ones((4, 8), np.float32)})
 
 #% capacity.sbuf
-b = trnemu.ProgramBuilder(target="trn2")
-b.memset(dst=b.sbuf((128, 8), "float32", address=(0, 400000)), value=0.0)  # fix: b.memset(dst=b.sbuf((128, 8), "float32", address=(0, 100000)), value=0.0)
+text = open("k.txt").read()
+text = text.replace("partition=0 address=0 @", "partition=0 address=400000 @")  # fix: leave out
+r = trnemu.run(trnemu.Program.from_text(text), {"x": np.ones((4, 8), np.float32)})

@@ -3,12 +3,6 @@
 #% input.assess shell
 TRNEMU_PYTHON=/nowhere/python3 trnemu assess model.py  # fix: trnemu --version
 
-#% input.bool
-b = trnemu.ProgramBuilder(target="trn2")
-b.dma_copy(dst=b.output("y", (4, 8), "bool"), src=b.input("x", (4, 8), "bool"))
-x = np.full((4, 8), 2, np.uint8).view(np.bool_)  # fix: x = np.full((4, 8), 1, np.uint8).view(np.bool_)
-r = trnemu.run(b.build(), {"x": x})
-
 #% input.dtype
 p = trnemu.Program.load("k.trn")
 r = trnemu.run(p, {"x": np.ones((4, 8))})  # fix: r = trnemu.run(p, {"x": np.ones((4, 8), np.float32)})
@@ -61,3 +55,13 @@ trnemu run k.trn --input x=x.npy --output-dir x.npy/out  # fix: trnemu run k.trn
 
 #% input.usage shell
 trnemu run k.trn --inptu x=x.npy  # fix: trnemu run k.trn --input x=x.npy
+
+#% input.bool shell
+python3 -c '
+import numpy, trnemu
+b = trnemu.ProgramBuilder(target="trn2")
+b.dma_copy(dst=b.output("y", (4, 8), "bool"), src=b.input("x", (4, 8), "bool"))
+b.build().save("bool.trn")
+numpy.save("two.npy", numpy.full((4, 8), 2, numpy.uint8).view(bool))
+numpy.save("one.npy", numpy.full((4, 8), 1, numpy.uint8).view(bool))'
+trnemu run bool.trn --input x=two.npy  # fix: trnemu run bool.trn --input x=one.npy

@@ -11,5 +11,5 @@ r = trnemu.run(p, {"x": x}, max_instructions=3)  # fix: r = trnemu.run(p, {"x": 
 #% limit.interrupted
 #! Needs Ctrl-C at the right time; tests of the command and of Python send it.
 
-#% limit.simulated_time
-#! Only C++ can set the limit in this version (RunOptions::max_time_ns).
+#% limit.simulated_time shell
+trnemu run k.trn --input x=x.npy --max-time-ns 100  # fix: trnemu run k.trn --input x=x.npy --max-time-ns 1000000

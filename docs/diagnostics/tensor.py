@@ -12,10 +12,10 @@ b = trnemu.ProgramBuilder(target="trn2")
 x = b.input("x", (4, 8), "float32")
 z = b.input("x", (4, 8), "float32")  # fix: z = b.input("z", (4, 8), "float32")
 
-#% tensor.rank
-b = trnemu.ProgramBuilder(target="trn2")
-x = b.input("x", (1,) * 9, "float32")  # fix: x = b.input("x", (1,) * 4, "float32")
-
 #% tensor.shape
 b = trnemu.ProgramBuilder(target="trn2")
 x = b.input("x", (128, 0), "float32")  # fix: x = b.input("x", (128, 1), "float32")
+
+#% tensor.rank
+b = trnemu.ProgramBuilder(target="trn2")
+x = b.input("x", (1,) * 33, "float32")  # fix: x = b.input("x", (1,) * 8, "float32")

@@ -20,5 +20,5 @@ b.tensor_partition_reduce(
 b = trnemu.ProgramBuilder(target="trn2")
 t = b.sbuf((4, 8), "int32")
 b.memset(dst=t, value=2**24)  # fix: b.memset(dst=t, value=2**20)
-b.tensor_partition_reduce(dst=b.sbuf((1, 8), "int32"), op="max", data=t)
+b.tensor_partition_reduce(dst=b.sbuf((1, 8), "int32"), op="maximum", data=t)
 r = trnemu.run(b.build(), {})

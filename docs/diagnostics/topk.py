@@ -49,5 +49,5 @@ b.topk(
 b = trnemu.ProgramBuilder(target="trn2")
 t = b.sbuf((128, 8), "bfloat16")
 b.dma_copy(dst=t, src=b.constant("x", np.arange(1024).reshape(128, 8).astype("bfloat16")))
-b.topk(val_dst=b.sbuf((128, 8), "bfloat16"), idx_dst=b.sbuf((128, 8), "uint32"), src=t, k=8)  # fix: b.max8(dst=b.sbuf((128, 8), "bfloat16"), src=t)
+b.topk(val_dst=b.sbuf((128, 8), "bfloat16"), idx_dst=b.sbuf((128, 8), "uint32"), src=t, n=8)  # fix: b.max8(dst=b.sbuf((128, 8), "bfloat16"), src=t)
 r = trnemu.run(b.build(), {})
