@@ -106,10 +106,6 @@ v = b.input("x", (4, 8), "float32").permute(0, 0)  # fix: v = b.input("x", (4, 8
 b = trnemu.ProgramBuilder(target="trn2")
 v = b.sbuf((4, 8), "float32").permute(1, 0)  # fix: v = b.input("x", (4, 8), "float32").permute(1, 0)
 
-#% access.reads_nothing
-b = trnemu.ProgramBuilder(target="trn2")
-v = b.input("x", (4, 8), "float32")[0:0]  # fix: v = b.input("x", (4, 8), "float32")[0:1]
-
 #% access.reinterpret
 b = trnemu.ProgramBuilder(target="trn2")
 v = b.input("x", (4, 8), "float32")[:, ::2].view("uint8")  # fix: v = b.input("x", (4, 8), "float32").view("uint8")

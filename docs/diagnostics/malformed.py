@@ -70,14 +70,13 @@ p = trnemu.Program.from_text(text)
 
 #% malformed.step
 data = bytearray(open("k.trn", "rb").read())
-at = data.index(b"\x08\x04\x10\x02\x18\x00") + 5 if b"\x08\x04\x10\x02\x18\x00" in data else 390
-data[at] = 1  # fix: leave out
+data[390] = 1  # fix: leave out
 open("bad.trn", "wb").write(data)
 p = trnemu.Program.load("bad.trn")
 
 #% malformed.rank
 text = open("k.txt").read()
-ones = ", ".join(["1"] * 40)
+ones = ", ".join(["1"] * 300)
 text = text.replace("y output float32 (4, 8)", f"y output float32 ({ones})")  # fix: leave out
 p = trnemu.Program.from_text(text)
 
@@ -98,7 +97,7 @@ p = trnemu.Program.from_text(text)
 
 #% malformed.encoding
 data = bytearray(open("k.trn", "rb").read())
-at = data.index(b"\x04\x08P\x00") + 2
+at = data.index(b"\x04\x08P\x01") + 2
 data[at] = 0x10  # fix: leave out
 open("bad.trn", "wb").write(data)
 p = trnemu.Program.load("bad.trn")

@@ -18,4 +18,4 @@ x = b.input("x", (128, 0), "float32")  # fix: x = b.input("x", (128, 1), "float3
 
 #% tensor.rank
 b = trnemu.ProgramBuilder(target="trn2")
-x = b.input("x", (1,) * 33, "float32")  # fix: x = b.input("x", (1,) * 8, "float32")
+x = b.input("x", (1,) * 300, "float32")  # fix: x = b.input("x", (1,) * 8, "float32")

@@ -51,3 +51,11 @@ t = b.sbuf((128, 8), "bfloat16")
 b.dma_copy(dst=t, src=b.constant("x", np.arange(1024).reshape(128, 8).astype("bfloat16")))
 b.topk(val_dst=b.sbuf((128, 8), "bfloat16"), idx_dst=b.sbuf((128, 8), "uint32"), src=t, n=8)  # fix: b.max8(dst=b.sbuf((128, 8), "bfloat16"), src=t)
 r = trnemu.run(b.build(), {})
+
+#% topk.order
+b = trnemu.ProgramBuilder(target="trn2")
+x = np.zeros((16, 2))  # fix: x = np.arange(32).reshape(16, 2)
+t = b.sbuf((16, 2), "bfloat16")
+b.dma_copy(dst=t, src=b.constant("x", x.astype("bfloat16")))
+b.topk(val_dst=b.sbuf((16, 3), "bfloat16"), idx_dst=b.sbuf((16, 3), "uint32"), src=t, n=32)
+r = trnemu.run(b.build(), {})

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from typing import Any
@@ -119,7 +120,9 @@ def _python(code: str, name: str, layers: tuple[str, ...]) -> Outcome:
 
 
 def _shell(code: str) -> Outcome:
-    path = f"{pathlib.Path(BINARY).resolve().parent}:{os.environ['PATH']}"
+    folders = (pathlib.Path(BINARY).resolve().parent,
+               pathlib.Path(sys.executable).parent, os.environ["PATH"])
+    path = ":".join(map(str, folders))
     result = subprocess.run(
         ["bash", "-e"], input=code, env={**os.environ, "PATH": path},
         capture_output=True, text=True, timeout=60)
