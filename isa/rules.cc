@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "isa/operations.h"
+#include "isa/operations/indirect.h"
 #include "isa/operations/rows.h"
 
 namespace trnemu {
@@ -114,14 +115,14 @@ constexpr std::array<OperandRule, 3> kIndirectRules = {{
      rows::AllowsIndirection},
     {{"operand.index_dtype", "dt(off_idx(x)) in ('int32', 'uint32')",
       "nki/api/nki/isa/__init__.py:303", nullptr, "",
-      "the index of {operand} must be of int32 or uint32",
+      "the index of {operand} must be of int32 or uint32, not {index_dt}",
       "cast it with tensor_copy", Layer::kDevice, Evidence::kInferred},
      rows::IndexIsLong},
     {{"operand.index_count",
       "numel(x) / P(x) <= G * K if P(x) % G == 0 else P(x) % G",
       "nki/api/nki/language/__init__.py:556", nullptr, "",
-      "{operand} has {F} elements per partition, more than a group of "
-      "partitions holds offsets for on the {engine} engine",
+      "{operand} has {F} elements per partition, but its index of "
+      "{index_shape} holds {offsets} offsets for each on the {engine} engine",
       "use an index tile of more columns, or whole groups of partitions"},
      rows::IndexHoldsOffsets},
 }};
@@ -266,6 +267,13 @@ std::string Placeholder(std::string_view key, std::string_view parameter,
   if (key == "start") return absl::StrCat(StartPartition(c, v));
   if (key == "starts") return LegalStarts(P(v));
   if (key == "shape") return DescribeShape(v.access.Shape());
+  if (key == "offsets") return absl::StrCat(rows::OffsetsHeld(c, v));
+  if (key == "index_dt" || key == "index_shape") {
+    const Indirection* i = c.IndirectionOf(v);
+    if (i == nullptr || !i->has_index()) return "none";
+    return key == "index_dt" ? std::string(Name(i->index.dtype))
+                             : DescribeShape(i->index.Shape());
+  }
   return absl::StrCat("{", std::string(key), "}");
 }
 

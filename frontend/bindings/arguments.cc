@@ -269,12 +269,14 @@ class Reader {
     for (std::string_view n : names) {
       absl::StrAppend(&list, list.empty() ? "" : ", ", std::string(n));
     }
+    std::string hint = UsualHint(name, names);
+    if (hint.empty()) hint = "; it takes " + list;
     Diagnostic d;
     d.category = Category::kIllegal;
     d.id = "operand.value";
     d.message = absl::StrCat(std::string(operation_.name), ": ",
                              std::string(spec.name), " cannot be \"",
-                             std::string(name), "\"", UsualHint(name, names));
+                             std::string(name), "\"", hint);
     d.operation = operation_.name;
     d.operand = spec.name;
     d.details = {{"values", list}};
