@@ -308,7 +308,7 @@ class EveryTarget : public ::testing::TestWithParam<const char*> {
 #define TRNEMU_EVERY_TARGET(suite)                           \
   INSTANTIATE_TEST_SUITE_P(                                  \
       trn, suite, ::testing::Values("trn1", "trn2", "trn3"), \
-      [](const auto& info) { return std::string(info.param); })
+      [](const auto& target) { return std::string(target.param); })
 
 // What a failed EXPECT_THAT prints of a kernel.
 inline void PrintTo(const Kernel&, std::ostream* os) { *os << "the kernel"; }

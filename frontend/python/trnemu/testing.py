@@ -130,6 +130,7 @@ def _wrong(
     a, e = _as_float(actual), _as_float(expected)
     with np.errstate(all="ignore"):
         near = np.abs(a - e) <= allowed.atol + allowed.rtol * np.abs(e)
+    near &= np.isfinite(a) & np.isfinite(e)
     same = (a == e) & (np.signbit(a) == np.signbit(e))
     if allowed != EXACT:
         same = (a == e) | near
