@@ -74,7 +74,9 @@ absl::Status CheckOptions(const RunOptions& o) {
   }
   if (o.max_instructions && *o.max_instructions < 0) {
     return MakeFault(Category::kInput, "option.max_instructions",
-                     "max_instructions must not be negative");
+                     absl::StrCat("max_instructions must not be negative, but "
+                                  "it is ",
+                                  *o.max_instructions));
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "isa/operations.h"
 #include "isa/verify.h"
 
@@ -77,8 +78,9 @@ std::string RemedyOf(const Diagnostic& diagnostic) {
   const Rule* rule = FindRule(diagnostic.id);
   if (rule == nullptr) return "";
   if (!rule->remedy.empty()) return std::string(rule->remedy);
-  if (rule->text.empty()) return "give what the message says is expected";
-  return "change the operands so that this holds: " + std::string(rule->text);
+  return absl::StrCat(
+      "change the operands so that this holds: ", std::string(rule->text),
+      "; trnemu explain ", diagnostic.id, " shows a call that is accepted");
 }
 
 }  // namespace trnemu

@@ -128,16 +128,21 @@ constexpr std::array<OperandRule, 3> kIndirectRules = {{
 }};
 
 constexpr std::array<Rule, 5> kParameterRules = {{
-    {"argument.missing", "", "", nullptr, "", "{operand} is missing"},
-    {"argument.kind", "", "", nullptr, "", "{operand} must be {expected}"},
+    {"argument.missing", "", "", nullptr, "", "{operand} is missing",
+     "pass it: it has no default"},
+    {"argument.kind", "", "", nullptr, "", "{operand} must be {expected}",
+     "pass what the signature says: trnemu info OPERATION prints it"},
     {"operand.buffer", "", "", nullptr, "",
      "{operand} must be in {expected}, but it is in {buf}",
      "bring HBM data into an SBUF tile with dma_copy first; matmuls and "
      "tensor-engine transposes write PSUM tiles"},
     {"operand.dtype", "", "", nullptr, "",
-     "{operand} cannot be {dt}; it takes {expected}"},
+     "{operand} cannot be {dt}; it takes {expected}",
+     "cast it with tensor_copy to a dtype that it takes, or reinterpret its "
+     "bytes with view()"},
     {"operand.value", "", "", nullptr, "",
-     "{operand} must be one of {expected}"},
+     "{operand} must be one of {expected}",
+     "pass one of the values: trnemu info OPERATION lists them"},
 }};
 
 // The lists of RulesOfOperands, put together once.

@@ -60,3 +60,49 @@ def test_the_readme_describes_the_form():
     text = (FOLDER / "README.md").read_text()
     for mark in ("#%", "#!", "# fix:", "leave out", "k.trn", "x.npy"):
         assert mark in text
+
+
+# ---- what explain and the page show of them ----
+
+
+@pytest.fixture(scope="module")
+def explained():
+    return {d["id"]: d for d in json.loads(
+        command("explain", "--json").stdout)["diagnostics"]}
+
+
+def test_explain_shows_the_example_as_it_is_executed(explained):
+    for id, e in examples().items():
+        assert (explained[id]["code"] or "") == e.code.strip(), id
+        assert (explained[id]["unexecuted"] or "") == e.reason, id
+    text = command("explain", "tensor_tensor.both_in_psum").stdout
+    assert examples()["tensor_tensor.both_in_psum"].code in text
+    assert examples()["internal.status"].reason in (
+        command("explain", "internal.status").stdout)
+
+
+def test_the_page_counts_the_executed_examples_and_lists_the_others():
+    page = (FOLDER.parent / "diagnostics.md").read_text()
+    assert f"{len(EXECUTED)} of the {len(IDS)} ids have an example" in page
+    others = [e for e in examples().values() if e.reason]
+    listed = page.split(" without say why: ")[1].split("\n")[0]
+    assert all(f"`{e.id}`" in listed for e in others)
+    assert listed.count("`") == 2 * len(others)
+
+
+def test_explain_without_an_id_lists_each_on_a_line_of_its_category(explained):
+    lines = command("explain").stdout.splitlines()
+    categories = {d["category"] for d in explained.values()}
+    heading, found = "", {}
+    for line in lines:
+        if line in categories:
+            heading = line
+        elif line.split(" ")[0] in explained:
+            found[line.split(" ")[0]] = heading
+    assert found == {id: d["category"] for id, d in explained.items()}
+
+
+def test_explain_of_a_wrong_id_gives_the_nearest():
+    result = command("explain", "tensor_tensor.both_in_sbuf")
+    assert result.returncode == 2
+    assert "did you mean tensor_tensor.both_in_psum?" in result.stderr
