@@ -1,6 +1,8 @@
 // Tensor indirection: the rules that the operations which take views made by
 // indirect() have of them. They are the same for all but the matmuls, so that
 // they are made here from what differs: names, engines, what else is refused.
+#include "isa/operations/indirect.h"
+
 #include <deque>
 #include <map>
 #include <string>
@@ -8,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "isa/operations/indirect.h"
 #include "isa/operations/rows.h"
 
 namespace trnemu {
