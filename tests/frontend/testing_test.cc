@@ -120,6 +120,31 @@ TEST_F(Header, ExplicitWaitsAreTheAuthors) {
   }
 }
 
+constexpr char kCopy[] = R"(trnemu-text 1
+name "copy"
+target trn2
+producer "test"
+cores 1
+swdge false
+queue_set 0 core=0 owner=sync queues=16
+operation 0 dma_copy
+tensor 0 x input float32 (1, 4)
+tensor 1 y output float32 (1, 4)
+core 0
+  sync #0 dma_copy.0 DmaCopy dst=y[0+4x1]:float32 src=x[0+4x1]:float32 queue_set=0 dge_mode=unknown oob_mode=error priority=-1
+)";
+
+TEST_F(Header, AProgramMayComeAsText) {
+  Kernel copy = Kernel::FromText(kCopy);
+  EXPECT_THAT(copy, FaultsWith("input.missing"));
+  copy.Set("x", BytesOf(std::vector<float>{1, 2, 3, 4}));
+  EXPECT_THAT(copy, RunsTo(std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(ValuesOf<float>(copy.Run().outputs["y"])[3], 4);
+  copy.Set("z", {});
+  EXPECT_THAT(copy, FaultsWith("input.unknown"));
+  EXPECT_THAT(Kernel::FromText(kCopy), Not(RunsTo(std::vector<float>{})));
+}
+
 TEST_F(Header, TextThatIsNoProgramIsMalformed) {
   EXPECT_THAT(Kernel::FromText("hello"), FaultsWith("malformed.text"));
 }
