@@ -54,7 +54,13 @@ class LoadedProgram : public Executable {
 
 absl::Status CheckAllow(std::span<const std::string> allow) {
   for (const std::string& id : allow) {
-    if (CategoryOfId(id)) continue;
+    if (CanBeAllowed(id)) continue;
+    if (CategoryOfId(id)) {
+      return MakeFault(Category::kInput, "option.allow",
+                       absl::StrCat(id,
+                                    " cannot be allowed, because what "
+                                    "trnemu does next relies on it"));
+    }
     const auto ids = DiagnosticIds();
     return MakeFault(Category::kInput, "option.allow",
                      absl::StrCat("there is no diagnostic \"", id,
