@@ -54,7 +54,13 @@ class LoadedProgram : public Executable {
 
 absl::Status CheckAllow(std::span<const std::string> allow) {
   for (const std::string& id : allow) {
-    if (CategoryOfId(id)) continue;
+    if (CanBeAllowed(id)) continue;
+    if (CategoryOfId(id)) {
+      return MakeFault(Category::kInput, "option.allow",
+                       absl::StrCat(id,
+                                    " cannot be allowed, because what "
+                                    "trnemu does next relies on it"));
+    }
     const auto ids = DiagnosticIds();
     return MakeFault(Category::kInput, "option.allow",
                      absl::StrCat("there is no diagnostic \"", id,
@@ -74,7 +80,9 @@ absl::Status CheckOptions(const RunOptions& o) {
   }
   if (o.max_instructions && *o.max_instructions < 0) {
     return MakeFault(Category::kInput, "option.max_instructions",
-                     "max_instructions must not be negative");
+                     absl::StrCat("max_instructions must not be negative, but "
+                                  "it is ",
+                                  *o.max_instructions));
   }
   return absl::OkStatus();
 }

@@ -114,7 +114,8 @@ Value DefaultValue(const ParameterSpec& p) {
 std::string_view NearestName(std::string_view name,
                              std::span<const std::string_view> candidates) {
   std::string_view best;
-  size_t least = name.size() / 2 + 2;
+  // A third of the letters wrong at most: "power" is not "or".
+  size_t least = name.size() / 3 + 2;
   for (std::string_view candidate : candidates) {
     const size_t distance = EditDistance(name, candidate);
     if (distance < least) {

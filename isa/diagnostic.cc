@@ -6,6 +6,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "isa/diagnostic_catalog.h"
 
 namespace trnemu {
 namespace {
@@ -100,16 +101,26 @@ std::string Render(const Diagnostic& d) {
     absl::StrAppendFormat(&text, "\n  %-7s %s", key, value);
   }
   for (const std::string& other : d.related) {
-    absl::StrAppend(&text, "\n  see     ", other);
+    absl::StrAppend(
+        &text, other.starts_with(' ') ? "\n          " : "\n  see     ", other);
   }
-  if (!d.remedy.empty()) absl::StrAppend(&text, "\n  fix     ", d.remedy);
-  if (!d.reference.empty()) absl::StrAppend(&text, "\n  rule    ", d.reference);
   if (d.count > 1) absl::StrAppend(&text, "\n  repeats ", d.count, " times");
+  if (!d.reference.empty()) absl::StrAppend(&text, "\n  rule    ", d.reference);
+  const std::string remedy = RemedyOf(d);
+  if (!remedy.empty()) absl::StrAppend(&text, "\n  fix     ", remedy);
+  if (CanBeAllowed(d.id)) {
+    absl::StrAppend(&text, "\n  allow   --allow ", d.id,
+                    d.severity == Severity::kWarning
+                        ? " accepts it under --strict"
+                        : " lets it pass");
+  }
   return text;
 }
 
 std::string ToJson(const Diagnostic& d) {
   nlohmann::ordered_json json;
+  json["schema"] = "trnemu.diagnostic";
+  json["version"] = kDiagnosticVersion;
   json["category"] = std::string(Name(d.category));
   json["severity"] = d.severity == Severity::kWarning ? "warning" : "error";
   json["id"] = d.id;
@@ -125,9 +136,10 @@ std::string ToJson(const Diagnostic& d) {
   json["details"] = nlohmann::ordered_json::object();
   for (const auto& [key, value] : d.details) json["details"][key] = value;
   json["related"] = d.related;
-  Put(json, "remedy", d.remedy);
+  Put(json, "remedy", RemedyOf(d));
   Put(json, "reference", d.reference);
   json["count"] = d.count;
+  json["can_be_allowed"] = CanBeAllowed(d.id);
   // A name from a broken file may not be UTF-8: replace, never throw.
   return json.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);

@@ -2,12 +2,23 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "isa/operations.h"
+#include "isa/verify.h"
 
 namespace trnemu {
 namespace {
 
 bool ById(const CatalogEntry& a, const CatalogEntry& b) { return a.id < b.id; }
+
+// "Use fewer." as a line of a report has it: "use fewer".
+std::string AsRemedy(std::string_view fix) {
+  std::string text(fix);
+  if (text.ends_with('.')) text.pop_back();
+  const bool word = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
+  if (word && text[0] >= 'A' && text[0] <= 'Z') text[0] += 'a' - 'A';
+  return text;
+}
 
 }  // namespace
 
@@ -47,6 +58,30 @@ std::optional<Category> CategoryOfId(std::string_view id) {
   if (const Rule* rule = FindRule(id)) return rule->category;
   if (const CatalogEntry* entry = FindCatalogEntry(id)) return entry->category;
   return std::nullopt;
+}
+
+bool CanBeAllowed(std::string_view id) {
+  if (const Rule* rule = FindRule(id)) {
+    Diagnostic d;
+    d.id = rule->id;
+    d.category = rule->category;
+    return IsAllowed(d, {&d.id, 1});
+  }
+  const CatalogEntry* entry = FindCatalogEntry(id);
+  return entry != nullptr && entry->can_be_allowed;
+}
+
+std::string RemedyOf(const Diagnostic& diagnostic) {
+  if (!diagnostic.remedy.empty()) return diagnostic.remedy;
+  if (const CatalogEntry* entry = FindCatalogEntry(diagnostic.id)) {
+    return AsRemedy(entry->fix);
+  }
+  const Rule* rule = FindRule(diagnostic.id);
+  if (rule == nullptr) return "";
+  if (!rule->remedy.empty()) return std::string(rule->remedy);
+  return absl::StrCat(
+      "change the operands so that this holds: ", std::string(rule->text),
+      "; trnemu explain ", diagnostic.id, " shows a call that is accepted");
 }
 
 }  // namespace trnemu

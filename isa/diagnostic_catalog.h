@@ -32,6 +32,13 @@ const CatalogEntry* FindCatalogEntry(std::string_view id);
 std::vector<std::string_view> DiagnosticIds();
 // The category of a diagnostic of either.
 std::optional<Category> CategoryOfId(std::string_view id);
+// Whether --allow takes the id; false for one that nothing has.
+bool CanBeAllowed(std::string_view id);
+// The version of a diagnostic's JSON form (docs/json.md).
+inline constexpr int kDiagnosticVersion = 1;
+// What to do about it: its own remedy, or what the tables say of its id, so
+// that no report is without.
+std::string RemedyOf(const Diagnostic& diagnostic);
 
 namespace catalog {
 // The parts of the table, by who reports it.

@@ -7,9 +7,11 @@ namespace {
 using enum Category;
 
 constexpr CatalogEntry kEntries[] = {
-    {"option.allow", kInput, "An id to allow that no diagnostic has.",
+    {"option.allow", kInput,
+     "An id to allow that no diagnostic has, or that cannot be allowed.",
      "trnemu.run(p, {}, allow=[\"tensor_copy.shap\"])",
-     "Give the id as the diagnostic prints it."},
+     "Give the id as the diagnostic prints it; trnemu explain ID says whether "
+     "it can be allowed."},
     {"input.usage", kInput, "The command line is not one that the verb takes.",
      "trnemu run --inptu x=x.npy k.trn", "See trnemu VERB --help."},
     {"input.missing", kInput, "An input tensor of the program was not given.",

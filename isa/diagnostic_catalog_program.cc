@@ -112,8 +112,6 @@ constexpr CatalogEntry kEntries[] = {
     {"access.too_large", kIllegal,
      "A count or step does not fit an instruction.",
      "a dimension of 2^40 elements", "Split the dimension."},
-    {"access.reads_nothing", kIllegal, "A view has no elements.", "x[0:0]",
-     "Select at least one element."},
     {"allocate.sbuf", kCapacity,
      "The tiles that live at the same time do not fit into the partitions of "
      "SBUF; the message lists them.",

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "isa/operations.h"
+#include "isa/operations/indirect.h"
 #include "isa/operations/rows.h"
 
 namespace trnemu {
@@ -114,29 +115,34 @@ constexpr std::array<OperandRule, 3> kIndirectRules = {{
      rows::AllowsIndirection},
     {{"operand.index_dtype", "dt(off_idx(x)) in ('int32', 'uint32')",
       "nki/api/nki/isa/__init__.py:303", nullptr, "",
-      "the index of {operand} must be of int32 or uint32",
+      "the index of {operand} must be of int32 or uint32, not {index_dt}",
       "cast it with tensor_copy", Layer::kDevice, Evidence::kInferred},
      rows::IndexIsLong},
     {{"operand.index_count",
       "numel(x) / P(x) <= G * K if P(x) % G == 0 else P(x) % G",
       "nki/api/nki/language/__init__.py:556", nullptr, "",
-      "{operand} has {F} elements per partition, more than a group of "
-      "partitions holds offsets for on the {engine} engine",
+      "{operand} has {F} elements per partition, but its index of "
+      "{index_shape} holds {offsets} offsets for each on the {engine} engine",
       "use an index tile of more columns, or whole groups of partitions"},
      rows::IndexHoldsOffsets},
 }};
 
 constexpr std::array<Rule, 5> kParameterRules = {{
-    {"argument.missing", "", "", nullptr, "", "{operand} is missing"},
-    {"argument.kind", "", "", nullptr, "", "{operand} must be {expected}"},
+    {"argument.missing", "", "", nullptr, "", "{operand} is missing",
+     "pass it: it has no default"},
+    {"argument.kind", "", "", nullptr, "", "{operand} must be {expected}",
+     "pass what the signature says: trnemu info OPERATION prints it"},
     {"operand.buffer", "", "", nullptr, "",
      "{operand} must be in {expected}, but it is in {buf}",
      "bring HBM data into an SBUF tile with dma_copy first; matmuls and "
      "tensor-engine transposes write PSUM tiles"},
     {"operand.dtype", "", "", nullptr, "",
-     "{operand} cannot be {dt}; it takes {expected}"},
+     "{operand} cannot be {dt}; it takes {expected}",
+     "cast it with tensor_copy to a dtype that it takes, or reinterpret its "
+     "bytes with view()"},
     {"operand.value", "", "", nullptr, "",
-     "{operand} must be one of {expected}"},
+     "{operand} must be one of {expected}",
+     "pass one of the values: trnemu info OPERATION lists them"},
 }};
 
 // The lists of RulesOfOperands, put together once.
@@ -266,6 +272,13 @@ std::string Placeholder(std::string_view key, std::string_view parameter,
   if (key == "start") return absl::StrCat(StartPartition(c, v));
   if (key == "starts") return LegalStarts(P(v));
   if (key == "shape") return DescribeShape(v.access.Shape());
+  if (key == "offsets") return absl::StrCat(rows::OffsetsHeld(c, v));
+  if (key == "index_dt" || key == "index_shape") {
+    const Indirection* i = c.IndirectionOf(v);
+    if (i == nullptr || !i->has_index()) return "none";
+    return key == "index_dt" ? std::string(Name(i->index.dtype))
+                             : DescribeShape(i->index.Shape());
+  }
   return absl::StrCat("{", std::string(key), "}");
 }
 

@@ -134,6 +134,18 @@ class Reader {
     }
   }
 
+  [[noreturn]] void OfAnotherBuilder(const ParameterSpec& spec,
+                                     const std::string& what) const {
+    Diagnostic d;
+    d.category = Category::kIllegal;
+    d.id = "argument.builder";
+    d.operation = operation_.name;
+    d.operand = spec.name;
+    d.message = absl::StrCat(d.operation, ": ", d.operand, " is ", what,
+                             " of another ProgramBuilder");
+    RaiseHere(ToStatus(std::move(d)));
+  }
+
   Value ReadRegister(const ParameterSpec& spec, nb::handle value,
                      std::string_view must) const {
     BoundRegister* reg = nullptr;
@@ -141,10 +153,7 @@ class Reader {
       WrongKind(spec, must, value);
     }
     if (reg->builder != builder_) {
-      RaiseHere(Category::kIllegal, "argument.builder",
-                absl::StrCat(std::string(operation_.name), ": ",
-                             std::string(spec.name),
-                             " is a register of another ProgramBuilder"));
+      OfAnotherBuilder(spec, "a register");
     }
     return Value::Register(reg->index);
   }
@@ -215,10 +224,7 @@ class Reader {
       WrongKind(spec, must, value);
     }
     if (view->builder != builder_) {
-      RaiseHere(Category::kIllegal, "argument.builder",
-                absl::StrCat(std::string(operation_.name), ": ",
-                             std::string(spec.name), " is '", view->view.name,
-                             "', a view of another ProgramBuilder"));
+      OfAnotherBuilder(spec, absl::StrCat("'", view->view.name, "', a view"));
     }
     return OrRaiseHere(ToValue(view->view, spec.keep_dims));
   }
@@ -269,12 +275,14 @@ class Reader {
     for (std::string_view n : names) {
       absl::StrAppend(&list, list.empty() ? "" : ", ", std::string(n));
     }
+    std::string hint = UsualHint(name, names);
+    if (hint.empty()) hint = "; it takes " + list;
     Diagnostic d;
     d.category = Category::kIllegal;
     d.id = "operand.value";
-    d.message = absl::StrCat(std::string(operation_.name), ": ",
-                             std::string(spec.name), " cannot be \"",
-                             std::string(name), "\"", UsualHint(name, names));
+    d.message =
+        absl::StrCat(std::string(operation_.name), ": ", std::string(spec.name),
+                     " cannot be \"", std::string(name), "\"", hint);
     d.operation = operation_.name;
     d.operand = spec.name;
     d.details = {{"values", list}};

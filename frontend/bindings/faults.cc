@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
+#include "isa/diagnostic_catalog.h"
 
 namespace trnemu::bindings {
 namespace {
@@ -174,7 +175,7 @@ void BindFaults(nb::module_& m) {
           [](const Diagnostic& d) { return nb::tuple(nb::cast(d.related)); },
           nb::sig("def related(self) -> tuple[str, ...]"),
           "Other instructions or tensors, a sentence each.")
-      .def_ro("remedy", &Diagnostic::remedy, "What to do next, or \"\".")
+      .def_prop_ro("remedy", &RemedyOf, "What to do next, or \"\".")
       .def_ro("reference", &Diagnostic::reference,
               "Where the rule is documented, or \"\".")
       .def_ro("count", &Diagnostic::count, "How often it occurred.")

@@ -15,7 +15,7 @@ struct ExplainArgs {
 int ListAll(const ExplainArgs& args) {
   const auto ids = DiagnosticIds();
   if (!args.json) {
-    Print(DiagnosticTable().Text());
+    Print(DiagnosticsList());
     return kSuccess;
   }
   Json json = Envelope("explain");
@@ -69,7 +69,7 @@ void AddExplain(CLI::App& app, Action& action) {
   auto args = std::make_shared<ExplainArgs>();
   sub->add_option("ID", args->id,
                   "As in \"error: illegal [ID]\", or an operation; without "
-                  "it all ids are listed");
+                  "it all ids are listed by category");
   sub->add_flag("--json", args->json, "Print one JSON object");
   sub->footer(
       "Examples:\n"

@@ -26,11 +26,14 @@ struct Description {
   std::string rule;             // the expression that must hold
   std::string cause, example, fix, reference;
   bool can_be_allowed = false;
+  // Executed by the tests; "" where `unexecuted` says why there is none.
+  std::string code, language, unexecuted;
 };
 std::optional<Description> Describe(std::string_view id);
 std::string Text(const Description& description);
 Json ToJson(const Description& description);
-Table DiagnosticTable();  // id, category, severity, cause
+// Every id with a line, by category.
+std::string DiagnosticsList();
 
 // The names of nki.isa, of which the operations table has a part.
 struct Coverage {

@@ -2,22 +2,15 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/cli/diagnostic_examples.h"
 #include "frontend/cli/reference.h"
 #include "isa/diagnostic_catalog.h"
-#include "isa/verify.h"
 
 namespace trnemu::cli {
 namespace {
 
 std::string_view SeverityName(Severity severity) {
   return severity == Severity::kWarning ? "warning" : "error";
-}
-
-bool CanBeAllowed(const Rule& rule) {
-  Diagnostic d;
-  d.id = rule.id;
-  d.category = rule.category;
-  return IsAllowed(d, {&d.id, 1});
 }
 
 // "{P:data}" of a rule's message as people read it: "<P of data>".
@@ -61,7 +54,7 @@ Description DescribeRule(const Rule& rule) {
           : !d.rule.empty()    ? "Change the operands so that the rule holds."
                                : "Give what the message says is expected.";
   d.reference = rule.source;
-  d.can_be_allowed = CanBeAllowed(rule);
+  d.can_be_allowed = CanBeAllowed(rule.id);
   return d;
 }
 
@@ -102,17 +95,58 @@ void AddPage(const Description& d, std::string& text) {
   if (!d.example.empty()) text += Cat("* *Example:* ", d.example, "\n");
   text += Cat("* *Fix:* ", d.fix, "\n");
   if (!d.reference.empty()) text += Cat("* *Source:* ", d.reference, "\n");
+  if (!d.unexecuted.empty()) {
+    text += Cat("* *Not executed:* ", d.unexecuted, "\n");
+  }
   text += "\n";
+  if (!d.code.empty()) {
+    text += Cat("```", d.language, "\n", d.code, "\n```\n\n");
+  }
+}
+
+// How many ids have an executed example, and which have none.
+std::string ExecutedParagraph() {
+  size_t executed = 0;
+  std::vector<std::string> others;
+  const auto ids = DiagnosticIds();
+  for (const std::string_view id : ids) {
+    if (!ExampleOfId(id).code.empty()) {
+      ++executed;
+    } else {
+      others.push_back(Cat("`", id, "`"));
+    }
+  }
+  std::string text =
+      Cat(executed, " of the ", ids.size(),
+          " ids have an example that the tests execute twice: as it stands, "
+          "which must report the id, and with the lines behind `# fix:` in "
+          "place of what stands before, which must be accepted. `import numpy "
+          "as np, trnemu` comes first; a builder `b` is built and verified at "
+          "the end; `k.trn` is a small program with an input `x`, and `x.npy` "
+          "an array for it ([how they are kept](diagnostics/README.md)). The ",
+          others.size(), " without say why: ");
+  for (size_t i = 0; i < others.size(); ++i) {
+    text += Cat(i == 0 ? "" : ", ", others[i]);
+  }
+  return text + ".\n\n";
 }
 
 }  // namespace
 
 std::optional<Description> Describe(std::string_view id) {
-  if (const Rule* rule = FindRule(id)) return DescribeRule(*rule);
-  if (const CatalogEntry* entry = FindCatalogEntry(id)) {
-    return DescribeEntry(*entry);
+  Description d;
+  if (const Rule* rule = FindRule(id)) {
+    d = DescribeRule(*rule);
+  } else if (const CatalogEntry* entry = FindCatalogEntry(id)) {
+    d = DescribeEntry(*entry);
+  } else {
+    return std::nullopt;
   }
-  return std::nullopt;
+  DiagnosticExample example = ExampleOfId(id);
+  d.code = std::move(example.code);
+  d.language = d.code.empty() ? "" : std::move(example.language);
+  d.unexecuted = std::move(example.reason);
+  return d;
 }
 
 std::string Text(const Description& d) {
@@ -127,6 +161,11 @@ std::string Text(const Description& d) {
   AddLine(text, "allow",
           d.can_be_allowed ? Cat("--allow ", d.id, " lets it pass")
                            : "cannot be allowed");
+  AddLine(text, "no code", d.unexecuted);
+  if (!d.code.empty()) {
+    text += Cat("\nAn example, and behind \"# fix:\" its repair (", d.language,
+                "):\n\n", d.code, "\n");
+  }
   return text;
 }
 
@@ -139,20 +178,28 @@ Json ToJson(const Description& d) {
        {std::pair("layer", &d.layer), std::pair("evidence", &d.evidence),
         std::pair("rule", &d.rule), std::pair("cause", &d.cause),
         std::pair("example", &d.example), std::pair("fix", &d.fix),
-        std::pair("reference", &d.reference)}) {
+        std::pair("reference", &d.reference), std::pair("code", &d.code),
+        std::pair("language", &d.language),
+        std::pair("unexecuted", &d.unexecuted)}) {
     json[key] = value->empty() ? Json(nullptr) : Json(*value);
   }
   json["can_be_allowed"] = d.can_be_allowed;
   return json;
 }
 
-Table DiagnosticTable() {
-  Table table({"id", "category", "severity", "meaning"});
+std::string DiagnosticsList() {
+  std::map<Category, Table> categories;
   for (const std::string_view id : DiagnosticIds()) {
     const Description d = *Describe(id);
-    table.Add({d.id, d.category, d.severity, d.cause});
+    categories.try_emplace(*CategoryOfId(id), Table({"id", "meaning"}))
+        .first->second.Add(
+            {d.id, Cat(d.severity == "warning" ? "warning: " : "", d.cause)});
   }
-  return table;
+  std::string text;
+  for (const auto& [category, table] : categories) {
+    text += Cat(text.empty() ? "" : "\n", Name(category), "\n\n", table.Text());
+  }
+  return text;
 }
 
 std::string DiagnosticsMarkdown() {
@@ -165,6 +212,7 @@ std::string DiagnosticsMarkdown() {
       "`malformed`, 70 for `internal`. `<P of data>` in a message stands for "
       "the partitions of operand data, `F` for its elements per partition, "
       "`dt` for its dtype, `buf` for its memory.\n\n";
+  text += ExecutedParagraph();
   std::map<std::string, std::vector<Description>> groups;
   for (const std::string_view id : DiagnosticIds()) {
     groups[GroupOf(id)].push_back(*Describe(id));

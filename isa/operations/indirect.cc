@@ -1,6 +1,8 @@
 // Tensor indirection: the rules that the operations which take views made by
 // indirect() have of them. They are the same for all but the matmuls, so that
 // they are made here from what differs: names, engines, what else is refused.
+#include "isa/operations/indirect.h"
+
 #include <deque>
 #include <map>
 #include <string>
@@ -511,14 +513,16 @@ bool IndexIsLong(const Call& c, const Value& v) {
   return !i->has_index() || SizeOf(i->index.dtype) == 4;
 }
 
-bool IndexHoldsOffsets(const Call& c, const Value& v) {
-  if (!Ti(c, v)) return true;
+int64_t OffsetsHeld(const Call& c, const Value& v) {
   const int64_t group = TensorGroup(c.engine);
   const int64_t part = P(v) % group;
   // A group that is not whole: the offsets go on in the next column only after
   // G partitions that it does not have.
-  return F(v) <=
-         (part == 0 ? group * c.IndirectionOf(v)->index.free_size() : part);
+  return part == 0 ? group * c.IndirectionOf(v)->index.free_size() : part;
+}
+
+bool IndexHoldsOffsets(const Call& c, const Value& v) {
+  return !Ti(c, v) || F(v) <= OffsetsHeld(c, v);
 }
 
 }  // namespace rows

@@ -208,10 +208,11 @@ def test_a_structural_rule_cannot_be_allowed(id):
     rule = next(r for o in trnemu.operations() for r in o.rules if r.id == id)
     assert rule.structural
     p = trn3_program()
-    with pytest.raises(trnemu.Fault):
+    with pytest.raises(trnemu.Fault) as info:
         trnemu.run(p, {"x": np.ones((4, 8), np.float32)}, target="trn1",
-                   allow=[i for i, _ in ON_TRN1])
-    del id
+                   allow=[id])
+    assert info.value.id == "option.allow"
+    assert info.value.message.startswith(f"{id} cannot be allowed")
 
 
 @pytest.mark.parametrize(
@@ -233,8 +234,11 @@ def test_what_protects_memory_cannot_be_allowed(id, written, wrong):
         return
     assert id in [f.id for f in p.verify()]
     with pytest.raises(trnemu.Fault) as info:
-        trnemu.run(p, {}, allow=[f.id for f in p.verify()])
+        trnemu.run(p, {})
     assert info.value.id == id
+    with pytest.raises(trnemu.Fault) as info:
+        trnemu.run(p, {}, allow=[id])
+    assert info.value.id == "option.allow"
 
 
 def out_of_range() -> trnemu.Program:

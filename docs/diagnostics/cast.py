@@ -1,0 +1,11 @@
+# Diagnostics of cast. README.md says how this is read.
+
+#% cast.nan_to_integer
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=float("nan"))  # fix: b.memset(dst=t, value=0.0)
+b.tensor_copy(dst=b.sbuf((4, 8), "int32"), src=t)
+r = trnemu.run(b.build(), {})
+
+#% cast.packed
+#! Defence in depth: operand.dtype refuses packed dtypes where there is arithmetic.

@@ -1,0 +1,21 @@
+# Diagnostics of tensor. README.md says how this is read.
+
+#% tensor.data
+#! NumPy arrays have the bytes of their shape; for callers from C++.
+
+#% tensor.dtype
+b = trnemu.ProgramBuilder(target="trn2")
+x = b.constant("w", np.ones((4, 8)))  # fix: x = b.constant("w", np.ones((4, 8), np.float32))
+
+#% tensor.name
+b = trnemu.ProgramBuilder(target="trn2")
+x = b.input("x", (4, 8), "float32")
+z = b.input("x", (4, 8), "float32")  # fix: z = b.input("z", (4, 8), "float32")
+
+#% tensor.shape
+b = trnemu.ProgramBuilder(target="trn2")
+x = b.input("x", (128, 0), "float32")  # fix: x = b.input("x", (128, 1), "float32")
+
+#% tensor.rank
+b = trnemu.ProgramBuilder(target="trn2")
+x = b.input("x", (1,) * 300, "float32")  # fix: x = b.input("x", (1,) * 8, "float32")
