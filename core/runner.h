@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <string>
@@ -20,6 +21,7 @@
 #include "core/execution.h"
 #include "core/machine.h"
 #include "core/run.h"
+#include "core/schedule_random.h"
 #include "core/semaphores.h"
 #include "core/sequencer.h"
 #include "core/time_model.h"
@@ -105,18 +107,29 @@ class Runner : public FindingSink {
   void WarnOfTransfer(const DmaTransfer& dma);
   void AdvanceTime(Sequencer& s);
   void ScheduleParts(Sequencer& s, int64_t transfer);
-  absl::Status FinishPart(int64_t transfer, int32_t part);
+  // Random order: a part's first step, at the head of a queue. Its second is
+  // FinishPart from what the first has staged.
+  absl::Status ReadPart(int64_t transfer, int32_t part, StagedPart& staged);
+  absl::Status FinishPart(int64_t transfer, int32_t part,
+                          const StagedPart* staged = nullptr);
   int64_t NewTransfer();
   // sendrecv (core/runner_exchange.cc)
   absl::Status StepExchange(Sequencer& s);
   absl::Status StartExchange(int64_t exchange);
   void ScheduleExchange(int64_t transfer);
   absl::Status FinishExchangePart(int64_t transfer, int32_t part);
-  // Random order: the part at the head of a queue may go; takes it.
+  // Random order (core/runner_random.cc).
+  void DrawSpeeds();
+  void FindChoices();
+  absl::Status StepQueue(size_t queue);
+  // The part at the head of a queue may go; takes it.
   bool HeadIsReady(size_t queue) const;
   std::pair<int64_t, int32_t> TakeHead(size_t queue);
+  // Signals at="read" come before those of the completion.
   absl::Status Signal(const Instruction& i, size_t core, Ticks now,
                       int32_t resolved);
+  absl::Status SignalAll(SignalAt at, const Instruction& i, size_t core,
+                         Ticks now, int32_t resolved);
   void Wake(uint32_t semaphore, Ticks now);
   void Retire(Sequencer& s);
 
@@ -160,6 +173,11 @@ class Runner : public FindingSink {
   // first out.
   std::vector<std::deque<std::pair<int64_t, int32_t>>> pending_parts_;
   int64_t pending_count_ = 0;
+  // By queue: the part at its head, between its two steps.
+  std::vector<std::unique_ptr<StagedPart>> staged_parts_;
+  Random random_;
+  std::vector<uint64_t> speeds_;  // of sequencers, then of queues
+  std::vector<size_t> choices_;   // that can go on; numbered as the speeds
   Profile profile_;
   std::vector<Diagnostic> findings_;
   absl::Status strict_;  // the first warning, when warnings are errors

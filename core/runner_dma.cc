@@ -223,7 +223,23 @@ absl::Status Runner::StepDma(Sequencer& s) {
   return absl::OkStatus();
 }
 
-absl::Status Runner::FinishPart(int64_t index, int32_t part) {
+absl::Status Runner::ReadPart(int64_t index, int32_t part, StagedPart& staged) {
+  const Transfer& t = transfers_[index];
+  const Instruction& i = *t.instruction;
+  current_ = &i;
+  current_core_ = t.core;
+  if (options_.values) {
+    absl::Status status =
+        ReadDmaPart(t.dma, t.parts[part], staged, *states_[t.core]);
+    if (!status.ok()) return Locate(status, t.core, i);
+  }
+  current_ = nullptr;
+  staged.has_read = true;
+  return SignalAll(SignalAt::kRead, i, t.core, now_, t.resolved);
+}
+
+absl::Status Runner::FinishPart(int64_t index, int32_t part,
+                                const StagedPart* staged) {
   Transfer& t = transfers_[index];
   if (t.exchange >= 0) return FinishExchangePart(index, part);
   const Instruction& i = *t.instruction;
@@ -231,11 +247,15 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part) {
   current_ = &i;
   current_core_ = core;
   if (options_.values) {
-    absl::Status status = ExecuteDmaPart(t.dma, t.parts[part], *states_[core]);
+    const DmaTransfer& dma = staged != nullptr ? staged->transfer : t.dma;
+    absl::Status status = ExecuteDmaPart(dma, t.parts[part], *states_[core]);
     if (!status.ok()) return Locate(status, core, i);
   }
   current_ = nullptr;
-  absl::Status status = Signal(i, core, now_, t.resolved);
+  absl::Status status =
+      staged != nullptr
+          ? SignalAll(SignalAt::kComplete, i, core, now_, t.resolved)
+          : Signal(i, core, now_, t.resolved);
   if (!status.ok()) return status;
   if (--t.parts_left == 0) {
     FreeSignals(t.resolved);
