@@ -85,6 +85,7 @@ void Runner::Warn(Diagnostic d) {
 
 absl::Status Runner::Run() {
   absl::Status status;
+  paused_ = false;
   switch (options_.order) {
     case Order::kTimed:
       status = RunTimed();
@@ -96,6 +97,7 @@ absl::Status Runner::Run() {
       status = RunRandom();
       break;
   }
+  if (paused_) return status;
   for (int i = 0; i < kNumOpcodes; ++i) {
     if (opcode_counts_[i] == 0) continue;
     profile_.opcodes[std::string(Info(static_cast<Opcode>(i)).name)] =
@@ -161,7 +163,7 @@ absl::Status Runner::RunTimed() {
           event.transfer >= 0
               ? FinishPart(event.transfer, event.part)
               : Signal(*event.instruction, event.core, now_, event.resolved);
-      if (!status.ok()) return status;
+      if (!status.ok() || paused_) return status;
       continue;
     }
     if (best == nullptr) break;
@@ -170,7 +172,7 @@ absl::Status Runner::RunTimed() {
       continue;
     }
     absl::Status status = Step(*best);
-    if (!status.ok()) return status;
+    if (!status.ok() || paused_) return status;
   }
   return Deadlock();
 }
@@ -185,7 +187,7 @@ absl::Status Runner::RunProgramOrder() {
     if (best == nullptr) return Deadlock();
     Prepare(*best);
     absl::Status status = Step(*best);
-    if (!status.ok()) return status;
+    if (!status.ok() || paused_) return status;
   }
 }
 
@@ -231,6 +233,8 @@ ExecuteArgs Runner::ArgsOf(const Sequencer& s) const {
 }
 
 absl::Status Runner::Step(Sequencer& s) {
+  if (PausesBefore(s)) return absl::OkStatus();
+  chosen_ = nullptr;
   current_ = s.next;
   current_core_ = s.core;
   absl::Status status = CheckBudgets();
@@ -242,6 +246,7 @@ absl::Status Runner::Step(Sequencer& s) {
   if (!status.ok()) return Locate(status, s.core, *s.next);
   Retire(s);
   current_ = nullptr;
+  MayPause();
   return strict_;
 }
 
@@ -251,6 +256,7 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   if (OnRegisters(i.opcode)) {
     absl::Status status =
         s.dynamic && options_.values ? MoveSlots(s) : absl::OkStatus();
+    if (status.ok()) status = BeforeExecution(s);
     if (status.ok()) status = StepRegisters(s);
     if (!status.ok()) return status;
   } else if (options_.values) {
@@ -258,17 +264,11 @@ absl::Status Runner::StepCompute(Sequencer& s) {
     if (status.ok()) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
   }
+  absl::Status seen = AfterExecution(s);
+  if (!seen.ok()) return seen;
   const Ticks start = s.earliest;
   if (options_.order == Order::kTimed) AdvanceTime(s);
-  if (options_.log) {
-    const auto specs = Info(i.opcode).operands;
-    const bool writes = !specs.empty() && specs[0].role != Role::kIn &&
-                        s.slots[0].kind == Operand::Kind::kAccess &&
-                        s.slots[0].indirection == nullptr &&
-                        i.opcode != Opcode::kCoreBarrier;
-    Log(s.core, i, start, s.last_completion,
-        writes ? &s.slots[0].tile : nullptr);
-  }
+  if (options_.log) Log(s.core, i, start, s.last_completion, DigestOf(s));
   if (i.num_signals == 0) return absl::OkStatus();
   const int32_t resolved = ResolveSignals(s);
   if (options_.order != Order::kTimed) return Signal(i, s.core, 0, resolved);

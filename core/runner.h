@@ -20,6 +20,7 @@
 #include "core/exchange.h"
 #include "core/execution.h"
 #include "core/machine.h"
+#include "core/observer.h"
 #include "core/run.h"
 #include "core/schedule_random.h"
 #include "core/semaphores.h"
@@ -37,11 +38,25 @@ class Runner : public FindingSink {
          const std::vector<HbmBlock>& blocks, const TimeModel& time,
          const RunOptions& options, std::span<CoreState* const> states);
 
+  // Runs to the end, or until an observer pauses it; then once more goes on.
   absl::Status Run();
+  bool paused() const { return paused_; }
+  // Before Run; kept by pointer.
+  void Observe(Observer* observer) { observers_.push_back(observer); }
   void Warn(Diagnostic diagnostic) override;
 
   Profile& profile() { return profile_; }
   std::vector<Diagnostic>& findings() { return findings_; }
+
+  // How it stands, for those who look on.
+  const Program& program() const { return program_; }
+  std::span<const Sequencer> sequencers() const { return sequencers_; }
+  const Semaphores& semaphores() const { return semaphores_; }
+  const Placement& placement() const { return placement_; }
+  Order order() const { return options_.order; }
+  Ticks now() const { return now_; }
+  // DMA parts that were triggered and have yet to be done.
+  int64_t parts_under_way() const { return parts_under_way_; }
 
  private:
   // What has to happen at a time: signals of an instruction, or a DMA part.
@@ -67,6 +82,8 @@ class Runner : public FindingSink {
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
+    // With a log: what its parts wrote, an exchange's by core.
+    std::vector<EffectDigest> digests;
   };
 
   absl::Status RunTimed();
@@ -144,9 +161,25 @@ class Runner : public FindingSink {
   std::string BarrierText(size_t core, const Instruction& i) const;
   void DescribeExchanges(Diagnostic& d) const;
   std::vector<std::string> ExchangesThatSignal(uint32_t semaphore) const;
-  // `rows`: byte offsets of the tile's places, if it has several.
+  // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
-           const Tile* dst, const std::vector<int64_t>* rows = nullptr);
+           const std::string& digest);
+  // The observers' calls. Each does nothing without observers.
+  bool Observed() const { return !observers_.empty(); }
+  bool PausesBefore(const Sequencer& s);
+  absl::Status Before(const Effect& effect);
+  absl::Status After(const Effect& effect);
+  void MayPause();
+  Effect EffectOf(const Sequencer& s) const;  // takes effect, or triggers
+  // Those of an instruction, once its operands are at their places.
+  absl::Status BeforeExecution(const Sequencer& s);
+  absl::Status AfterExecution(const Sequencer& s);
+  // Of a part of an exchange, both cores' sides.
+  absl::Status ObserveExchange(Transfer& t, int32_t part, bool before);
+  // "wrote ..." or "set r1 = 5" of an instruction that retires.
+  std::string DigestOf(const Sequencer& s) const;
+  Effect EffectOf(int64_t transfer, int32_t part,
+                  const StagedPart* staged) const;
   Ticks& QueueFree(uint32_t queue_set, int queue);
 
   const Program& program_;
@@ -188,6 +221,11 @@ class Runner : public FindingSink {
   std::vector<int64_t> opcode_counts_;
   std::vector<int64_t> operation_counts_;
   std::optional<Disassembler> disassembler_;  // with a log
+  std::vector<Observer*> observers_;
+  bool paused_ = false;
+  int64_t parts_under_way_ = 0;
+  // Random order: what comes next, kept while the run pauses before it.
+  Sequencer* chosen_ = nullptr;
 };
 
 }  // namespace trnemu

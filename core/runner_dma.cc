@@ -110,7 +110,10 @@ absl::Status Runner::ExecuteSlots(const Sequencer& s, CoreState& state) {
   for (const Slot& slot : args.slots) {
     offsets = offsets || slot.indirection != nullptr;
   }
-  if (!offsets) return ExecuteOf(s.next->opcode)(args, state);
+  if (!offsets) {
+    absl::Status status = BeforeExecution(s);
+    return status.ok() ? ExecuteOf(s.next->opcode)(args, state) : status;
+  }
   for (size_t o = 0; o < args.slots.size(); ++o) {
     if (args.slots[o].indirection == nullptr) continue;
     int64_t unused = 0;
@@ -118,7 +121,8 @@ absl::Status Runner::ExecuteSlots(const Sequencer& s, CoreState& state) {
         ReadIndices(s, o, OobMode::kError, unused, &OffsetsBuffer(state, o));
     if (!status.ok()) return status;
   }
-  return ExecuteIndirect(s.next->opcode, args, state);
+  absl::Status status = BeforeExecution(s);
+  return status.ok() ? ExecuteIndirect(s.next->opcode, args, state) : status;
 }
 
 // `o` is the operand's slot.
@@ -188,6 +192,8 @@ int64_t Runner::NewTransfer() {
 }
 
 absl::Status Runner::StepDma(Sequencer& s) {
+  absl::Status status = AfterExecution(s);
+  if (!status.ok()) return status;
   if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
   const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
@@ -196,10 +202,12 @@ absl::Status Runner::StepDma(Sequencer& s) {
                        .integer();
   t.instruction = s.next;
   t.core = s.core;
-  absl::Status status = MakeTransfer(s, t.dma);
+  status = MakeTransfer(s, t.dma);
   if (!status.ok()) return status;
   SplitDma(t.dma, static_cast<int>(program_.queue_sets[set].queues), t.parts);
   t.parts_left = static_cast<int64_t>(t.parts.size());
+  parts_under_way_ += t.parts_left;
+  if (options_.log) t.digests.assign(1, EffectDigest(program_));
   WarnOfTransfer(t.dma);
   t.trigger = s.earliest;
   t.resolved = ResolveSignals(s);
@@ -235,6 +243,13 @@ absl::Status Runner::ReadPart(int64_t index, int32_t part, StagedPart& staged) {
   }
   current_ = nullptr;
   staged.has_read = true;
+  if (Observed()) {
+    Effect effect = EffectOf(index, part, nullptr);
+    effect.kind = Effect::Kind::kRead;
+    absl::Status status = After(effect);
+    if (!status.ok()) return Locate(status, t.core, i);
+    MayPause();
+  }
   return SignalAll(SignalAt::kRead, i, t.core, now_, t.resolved);
 }
 
@@ -247,10 +262,16 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part,
   current_ = &i;
   current_core_ = core;
   if (options_.values) {
-    const DmaTransfer& dma = staged != nullptr ? staged->transfer : t.dma;
-    absl::Status status = ExecuteDmaPart(dma, t.parts[part], *states_[core]);
+    const Effect effect = EffectOf(index, part, staged);
+    absl::Status status = Before(effect);
+    if (status.ok()) {
+      status = ExecuteDmaPart(*effect.dma, t.parts[part], *states_[core]);
+    }
+    if (status.ok()) status = After(effect);
     if (!status.ok()) return Locate(status, core, i);
+    if (options_.log) t.digests[0].Add(effect);
   }
+  --parts_under_way_;
   current_ = nullptr;
   absl::Status status =
       staged != nullptr
@@ -259,12 +280,11 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part,
   if (!status.ok()) return status;
   if (--t.parts_left == 0) {
     FreeSignals(t.resolved);
-    const DmaOperand& dst = t.dma.dst;
-    Log(core, i, t.trigger, now_, t.dma.nothing ? nullptr : &dst.tile,
-        dst.has_rows ? &dst.rows : nullptr);
+    if (options_.log) Log(core, i, t.trigger, now_, t.digests[0].Text());
     profile_.end = std::max(profile_.end, now_);
     free_transfers_.push_back(index);
   }
+  MayPause();
   return absl::OkStatus();
 }
 

@@ -49,6 +49,10 @@ absl::Status Runner::StepQueue(size_t queue) {
 absl::Status Runner::RunRandom() {
   if (speeds_.empty()) DrawSpeeds();
   for (;;) {
+    if (chosen_ != nullptr) {
+      absl::Status status = Step(*chosen_);
+      if (!status.ok() || paused_) return status;
+    }
     FindChoices();
     if (choices_.empty()) return Deadlock();
     uint64_t total = 0;
@@ -57,14 +61,13 @@ absl::Status Runner::RunRandom() {
     size_t n = 0;
     while (at >= speeds_[choices_[n]]) at -= speeds_[choices_[n++]];
     const size_t choice = choices_[n];
-    absl::Status status;
     if (choice < sequencers_.size()) {
-      Prepare(sequencers_[choice]);
-      status = Step(sequencers_[choice]);
-    } else {
-      status = StepQueue(choice - sequencers_.size());
+      chosen_ = &sequencers_[choice];
+      Prepare(*chosen_);
+      continue;
     }
-    if (!status.ok()) return status;
+    absl::Status status = StepQueue(choice - sequencers_.size());
+    if (!status.ok() || paused_) return status;
   }
 }
 

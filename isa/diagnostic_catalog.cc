@@ -17,7 +17,8 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
     for (const auto part : {catalog::FileEntries(), catalog::ProgramEntries(),
                             catalog::RunEntries(), catalog::HostEntries(),
                              catalog::GatherEntries(),
-                             catalog::IndirectEntries()}) {
+                             catalog::IndirectEntries(),
+                             catalog::DebugEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

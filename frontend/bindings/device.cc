@@ -97,6 +97,7 @@ RunOptions ReadOptions(const nb::dict& given) {
   o.time = nb::cast<bool>(given["time"]);
   o.values = nb::cast<bool>(given["values"]);
   o.strict = nb::cast<bool>(given["strict"]);
+  o.stop_at_nan = nb::cast<bool>(given["stop_at_nan"]);
   o.allow = nb::cast<std::vector<std::string>>(given["allow"]);
   ReadNumerics(nb::cast<std::map<std::string, std::string>>(given["numerics"]),
                o.numerics);

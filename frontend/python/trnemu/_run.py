@@ -212,6 +212,7 @@ def _options(
     max_instructions: int | None,
     time: bool,
     values: bool,
+    stop_at_nan: bool = False,
 ) -> dict[str, Any]:
     """The options of a run as the extension takes them."""
     order, schedule_seed = _schedule(schedule, time)
@@ -226,6 +227,7 @@ def _options(
         "max_instructions": max_instructions,
         "time": bool(time),
         "values": bool(values),
+        "stop_at_nan": bool(stop_at_nan),
     }
 
 
@@ -257,6 +259,7 @@ class Executable:
         max_instructions: int | None = None,
         time: bool = True,
         values: bool = True,
+        stop_at_nan: bool = False,
     ) -> RunResult:
         """Runs the program to its end; the options are those of trnemu.run.
 
@@ -275,6 +278,7 @@ class Executable:
             max_instructions,
             time,
             values,
+            stop_at_nan,
         )
         arrays = _inputs(self._tensors, inputs)
         return RunResult(self._executable.run(arrays, options))
@@ -326,6 +330,7 @@ def run(
     max_instructions: int | None = None,
     time: bool = True,
     values: bool = True,
+    stop_at_nan: bool = False,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -343,6 +348,8 @@ def run(
     seed: of the device's random generators.
     max_instructions: a budget; None is none.
     time: False does not simulate time. values: False simulates time alone.
+    stop_at_nan: the first NaN or infinity that comes of finite inputs is a
+        Fault (nan.produced, nan.infinity_produced).
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -355,6 +362,7 @@ def run(
         "max_instructions": max_instructions,
         "time": time,
         "values": values,
+        "stop_at_nan": stop_at_nan,
     }
     if not isinstance(program, Program):
         raise TypeError(
