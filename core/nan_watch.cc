@@ -298,8 +298,9 @@ absl::Status NanWatch::LookAt(const Effect& effect, const Stretch& s,
     const ptrdiff_t at =
         s.partition * tile.partition_stride + s.offset + i * s.step;
     if (tile.shadow.tracked() && !tile.shadow.AllSet(at, size)) continue;
-    Spot spot = {s.partition, s.element + i, tile.partitions, tile.free_size};
-    if (flat >= 0) spot = {0, flat + i, 1, effect.elements.count};
+    Spot spot = {s.partition, s.element + i, tile.partitions, tile.free_size,
+                 "", ""};
+    if (flat >= 0) spot = {0, flat + i, 1, effect.elements.count, "", ""};
     const Taint causes = Causes(spot);
     if (causes.nan || (causes.infinite && std::isinf(value))) continue;
     const auto& spec = Info(effect.instruction->opcode).operands[s.operand];

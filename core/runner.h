@@ -53,6 +53,7 @@ class Runner : public FindingSink {
   std::span<const Sequencer> sequencers() const { return sequencers_; }
   const Semaphores& semaphores() const { return semaphores_; }
   const Placement& placement() const { return placement_; }
+  Machine& machine() const { return machine_; }
   Order order() const { return options_.order; }
   Ticks now() const { return now_; }
   // DMA parts that were triggered and have yet to be done.
