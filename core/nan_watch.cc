@@ -375,7 +375,7 @@ absl::Status NanWatch::Report(float value, const Spot& spot,
     }
     const int64_t e = input.size == 1 ? 0 : spot.element;
     d.details.emplace_back(
-        absl::StrCat("value of ", input.name),
+        absl::StrCat("value_of_", input.name),
         Text(input.values[static_cast<size_t>(spot.partition * input.size +
                                               e)]));
   }
