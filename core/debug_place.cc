@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -56,11 +57,18 @@ bool AnyInstruction(const Program& program, Found found) {
 
 absl::Status NoSuchLine(const std::string& text, std::string_view file,
                         const Program& program) {
+  std::set<uint32_t> numbers;
+  AnyInstruction(program, [&](const Instruction& i) {
+    if (i.source == kNoSource) return false;
+    const SourceLocation& s = program.sources[i.source];
+    if (IsFile(program.files[s.file], file)) numbers.insert(s.line);
+    return false;
+  });
   std::string lines;
   int listed = 0;
-  for (const SourceLocation& s : program.sources) {
-    if (!IsFile(program.files[s.file], file) || ++listed > 8) continue;
-    absl::StrAppend(&lines, lines.empty() ? "" : ", ", s.line);
+  for (const uint32_t line : numbers) {
+    if (++listed > 8) break;
+    absl::StrAppend(&lines, lines.empty() ? "" : ", ", line);
   }
   std::vector<std::string_view> files(program.files.begin(),
                                       program.files.end());

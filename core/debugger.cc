@@ -188,7 +188,9 @@ absl::Status Debugger::After(const Effect& effect) {
   return absl::OkStatus();
 }
 
-bool Debugger::PausesAfter() { return stepped_ || !stop_.hits.empty(); }
+bool Debugger::PausesAfter() {
+  return !to_the_end_ && (stepped_ || !stop_.hits.empty());
+}
 
 absl::StatusOr<DebugStop> Debugger::GoOn() {
   if (run_->ended() && end_reported_) {
