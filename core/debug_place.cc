@@ -31,9 +31,9 @@ std::optional<int64_t> Number(std::string_view text) {
 std::string Nearest(std::string_view name,
                     const std::vector<std::string_view>& names) {
   const std::string_view nearest = NearestName(name, names);
-  return nearest.empty() ? ""
-                         : absl::StrCat("; did you mean \"",
-                                        std::string(nearest), "\"?");
+  return nearest.empty()
+             ? ""
+             : absl::StrCat("; did you mean \"", std::string(nearest), "\"?");
 }
 
 // "dir/k.py" for "k.py", not "dir/ok.py".
@@ -72,22 +72,22 @@ absl::Status NoSuchLine(const std::string& text, std::string_view file,
   }
   std::vector<std::string_view> files(program.files.begin(),
                                       program.files.end());
-  return Unknown(
-      lines.empty()
-          ? absl::StrCat("no instruction comes from a file ",
-                         std::string(file), Nearest(file, files))
-          : absl::StrCat("no instruction comes from ", text,
-                         "; instructions come from lines ", lines,
-                         listed > 8 ? ", ..." : "", " of it"));
+  return Unknown(lines.empty()
+                     ? absl::StrCat("no instruction comes from a file ",
+                                    std::string(file), Nearest(file, files))
+                     : absl::StrCat("no instruction comes from ", text,
+                                    "; instructions come from lines ", lines,
+                                    listed > 8 ? ", ..." : "", " of it"));
 }
 
 absl::StatusOr<Index> ParseIndex(std::string_view text,
                                  const std::string& whole) {
   Index index;
-  const std::string item(absl::StripAsciiWhitespace(
-      absl::string_view(text.data(), text.size())));
-  const absl::Status wrong = Unknown(absl::StrCat(
-      "\"", item, "\" in ", whole, " is no index; write t[0:4, 8] as in NumPy"));
+  const std::string item(
+      absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
+  const absl::Status wrong =
+      Unknown(absl::StrCat("\"", item, "\" in ", whole,
+                           " is no index; write t[0:4, 8] as in NumPy"));
   if (item == "...") {
     index.kind = Index::Kind::kEllipsis;
     return index;
@@ -208,8 +208,8 @@ absl::StatusOr<TensorPlace> ParseTensorPlace(const std::string& text,
   if (tensor == nullptr) {
     std::vector<std::string_view> names;
     for (const Tensor& t : program.tensors) names.push_back(t.name);
-    return Unknown(absl::StrCat("the program has no tensor ", name,
-                                Nearest(name, names)));
+    return Unknown(
+        absl::StrCat("the program has no tensor ", name, Nearest(name, names)));
   }
   View view =
       WholeTensor(static_cast<uint32_t>(tensor - program.tensors.data()), name,
@@ -228,8 +228,8 @@ absl::StatusOr<TensorPlace> ParseTensorPlace(const std::string& text,
     }
     auto sliced = Slice(view, indices);
     if (!sliced.ok()) {
-      return Unknown(absl::StrCat(text, ": ",
-                                  DiagnosticOf(sliced.status()).message));
+      return Unknown(
+          absl::StrCat(text, ": ", DiagnosticOf(sliced.status()).message));
     }
     view = *std::move(sliced);
   }
@@ -252,18 +252,17 @@ TensorValues ReadTensor(const Runner& runner, const TensorPlace& place) {
   const int64_t elements = tile.partitions * tile.free_size;
   values.bytes.reserve(static_cast<size_t>(elements * size));
   values.written.reserve(static_cast<size_t>(elements * size));
-  ForEachRun(FlatLayout(tile), 0, elements,
-             [&](ptrdiff_t offset, int64_t, int64_t n) {
-               const ptrdiff_t step = FlatLayout(tile).step();
-               for (int64_t i = 0; i < n; ++i) {
-                 for (int64_t b = 0; b < size; ++b) {
-                   const ptrdiff_t at = offset + i * step + b;
-                   values.bytes.push_back(tile.base[at]);
-                   values.written.push_back(!tile.shadow.tracked() ||
-                                            tile.shadow[at]);
-                 }
-               }
-             });
+  ForEachRun(
+      FlatLayout(tile), 0, elements, [&](ptrdiff_t offset, int64_t, int64_t n) {
+        const ptrdiff_t step = FlatLayout(tile).step();
+        for (int64_t i = 0; i < n; ++i) {
+          for (int64_t b = 0; b < size; ++b) {
+            const ptrdiff_t at = offset + i * step + b;
+            values.bytes.push_back(tile.base[at]);
+            values.written.push_back(!tile.shadow.tracked() || tile.shadow[at]);
+          }
+        }
+      });
   return values;
 }
 
@@ -323,7 +322,8 @@ absl::StatusOr<WatchPlace> ParseWatch(const std::string& text,
   const auto numbers = ParseBytes(rest);
   if (numbers.empty()) {
     return Unknown(absl::StrCat(
-        "\"", text, "\" is no place; write sbuf:3:4096+4, four bytes from byte "
+        "\"", text,
+        "\" is no place; write sbuf:3:4096+4, four bytes from byte "
         "4096 of partition 3 on"));
   }
   const int64_t partition = numbers[0], first = numbers[1], count = numbers[2];
@@ -333,9 +333,9 @@ absl::StatusOr<WatchPlace> ParseWatch(const std::string& text,
   if (core < 0 || core >= static_cast<int64_t>(program.cores.size()) ||
       partition < 0 || partition >= kPartitions || first < 0 || count < 1 ||
       first > row || count > row - first) {
-    return Unknown(absl::StrCat(
-        text, " is not there: cores 0 to ", program.cores.size() - 1,
-        ", partitions 0 to ", kPartitions - 1, ", bytes 0 to ", row - 1));
+    return Unknown(absl::StrCat(text, " is not there: cores 0 to ",
+                                program.cores.size() - 1, ", partitions 0 to ",
+                                kPartitions - 1, ", bytes 0 to ", row - 1));
   }
   WatchPlace watch;
   watch.text = text;

@@ -36,11 +36,10 @@ std::vector<std::byte> BytesOf(const WatchPlace& place) {
 }
 
 bool AllWritten(const WatchPlace& place) {
-  return std::all_of(place.ranges.begin(), place.ranges.end(),
-                     [](const WatchPlace::Range& r) {
-                       return !r.shadow.tracked() ||
-                              r.shadow.AllSet(0, r.end - r.begin);
-                     });
+  return std::all_of(
+      place.ranges.begin(), place.ranges.end(), [](const WatchPlace::Range& r) {
+        return !r.shadow.tracked() || r.shadow.AllSet(0, r.end - r.begin);
+      });
 }
 
 }  // namespace
@@ -122,9 +121,9 @@ int Debugger::Watch(const TensorPlace& place) {
 bool Debugger::Remove(int id) {
   const size_t breaks = std::erase_if(
       breakpoints_, [id](const auto& b) { return b.first == id; });
-  return breaks + std::erase_if(watches_, [id](const Watched& w) {
-           return w.id == id;
-         }) > 0;
+  return breaks + std::erase_if(watches_,
+                                [id](const Watched& w) { return w.id == id; }) >
+         0;
 }
 
 bool Debugger::PausesBefore(size_t core, const Instruction& i) {

@@ -107,8 +107,8 @@ class Debugger : public Observer {
   int next_id_ = 1;
   bool to_the_end_ = false;
   bool end_reported_ = false, failed_ = false, result_taken_ = false;
-  int64_t steps_left_ = 0;  // 0: no limit
-  bool stepped_ = false;    // the last of them
+  int64_t steps_left_ = 0;               // 0: no limit
+  bool stepped_ = false;                 // the last of them
   const Instruction* passed_ = nullptr;  // stopped before; goes this time
   size_t passed_core_ = 0;
   Ticks time_ = 0;

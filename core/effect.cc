@@ -17,11 +17,10 @@ void ForEachIn(const Tile& tile, size_t operand, int64_t first, int64_t count,
   int64_t from = first % tile.free_size;
   for (int64_t p = first / tile.free_size; count > 0; ++p) {
     const int64_t n = std::min(count, tile.free_size - from);
-    ForEachRun(layout, from, n,
-               [&](ptrdiff_t offset, int64_t element, int64_t run) {
-                 visit({&tile, operand, p, offset, element, run,
-                        layout.step()});
-               });
+    ForEachRun(
+        layout, from, n, [&](ptrdiff_t offset, int64_t element, int64_t run) {
+          visit({&tile, operand, p, offset, element, run, layout.step()});
+        });
     from = 0;
     count -= n;
   }
@@ -79,11 +78,11 @@ void ForEachWritten(const Effect& e, const StretchVisit& visit) {
   if (e.kind == Effect::Kind::kInstruction) {
     ForEachOfSlots(e, Role::kIn, visit);
   } else if (e.kind == Effect::Kind::kPart) {
-    ForEachPiece(*e.dma, e.elements,
-                 [&](int64_t, int64_t n, const Piece& dst,
-                     std::span<const Piece>) {
-                   ForEachIn(*dst.tile, 0, dst.first, n, visit);
-                 });
+    ForEachPiece(
+        *e.dma, e.elements,
+        [&](int64_t, int64_t n, const Piece& dst, std::span<const Piece>) {
+          ForEachIn(*dst.tile, 0, dst.first, n, visit);
+        });
   }
 }
 
@@ -92,13 +91,13 @@ void ForEachRead(const Effect& e, const StretchVisit& visit) {
   if (e.kind == Effect::Kind::kInstruction) {
     ForEachOfSlots(e, Role::kOut, visit);
   } else if (e.dma != nullptr) {
-    ForEachPiece(*e.dma, e.elements,
-                 [&](int64_t, int64_t n, const Piece&,
-                     std::span<const Piece> srcs) {
-                   for (size_t s = 0; s < srcs.size(); ++s) {
-                     ForEachIn(*srcs[s].tile, s + 1, srcs[s].first, n, visit);
-                   }
-                 });
+    ForEachPiece(
+        *e.dma, e.elements,
+        [&](int64_t, int64_t n, const Piece&, std::span<const Piece> srcs) {
+          for (size_t s = 0; s < srcs.size(); ++s) {
+            ForEachIn(*srcs[s].tile, s + 1, srcs[s].first, n, visit);
+          }
+        });
   }
 }
 

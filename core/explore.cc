@@ -65,26 +65,26 @@ absl::Status Differ(const RunResult& reference, const RunResult& other,
   const std::string where =
       absl::StrCat(difference.output, IndexText(difference.element, a.shape));
   const std::string first = Both(a.dtype, a.bytes.data() + at);
-  const std::string second = Both(
-      a.dtype, other.outputs.at(difference.output).bytes.data() + at);
+  const std::string second =
+      Both(a.dtype, other.outputs.at(difference.output).bytes.data() + at);
   const std::string order =
       reference.timed ? "in the timed order" : "in program order";
   Diagnostic d;
   d.category = Category::kRace;
   d.id = "schedule.outputs_differ";
   d.operand = difference.output;
-  d.message = absl::StrCat("two legal schedules give different outputs: ",
-                           where, " is ", first, " ", order, " and ", second,
-                           " with schedule ", seed);
-  d.details = {{"output", difference.output},
-               {"index", IndexText(difference.element, a.shape)},
-               {"value_in_reference", first},
-               {"value_with_seed", second},
-               {"elements_that_differ",
-                absl::StrCat(difference.elements, " of ",
-                             a.bytes.size() / SizeOf(a.dtype))},
-               {"schedule", absl::StrCat(seed)},
-               {kReplay, replay}};
+  d.message = absl::StrCat(
+      "two legal schedules give different outputs: ", where, " is ", first, " ",
+      order, " and ", second, " with schedule ", seed);
+  d.details = {
+      {"output", difference.output},
+      {"index", IndexText(difference.element, a.shape)},
+      {"value_in_reference", first},
+      {"value_with_seed", second},
+      {"elements_that_differ", absl::StrCat(difference.elements, " of ",
+                                            a.bytes.size() / SizeOf(a.dtype))},
+      {"schedule", absl::StrCat(seed)},
+      {kReplay, replay}};
   d.remedy =
       "something is read or overwritten without a wait; compare the logs of "
       "both orders (trnemu diff) to see where it begins";
@@ -98,11 +98,11 @@ absl::StatusOr<RunResult> Explore(Executable& executable, const Inputs& inputs,
                                   const std::string& replay,
                                   const ExploreProgress& progress) {
   if (schedules < 1 || !given.values || given.checks == Checks::kOff) {
-    return MakeFault(Category::kInput, "option.explore",
-                     schedules < 1
-                         ? absl::StrCat("explore runs at least 1 schedule, not ",
-                                        schedules)
-                         : "explore needs values on, and checks full or memory");
+    return MakeFault(
+        Category::kInput, "option.explore",
+        schedules < 1
+            ? absl::StrCat("explore runs at least 1 schedule, not ", schedules)
+            : "explore needs values on, and checks full or memory");
   }
   RunOptions options = given;
   options.order = options.time ? Order::kTimed : Order::kProgram;

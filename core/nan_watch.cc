@@ -158,8 +158,7 @@ void NanWatch::ReadInputs(const Effect& effect) {
         input.name = std::string(specs[s.operand].name);
         input.partitions = s.tile->partitions;
         input.size = s.tile->free_size;
-        input.values.resize(
-            static_cast<size_t>(input.partitions * input.size));
+        input.values.resize(static_cast<size_t>(input.partitions * input.size));
         input.taint = {};
       }
     }
@@ -298,8 +297,8 @@ absl::Status NanWatch::LookAt(const Effect& effect, const Stretch& s,
     const ptrdiff_t at =
         s.partition * tile.partition_stride + s.offset + i * s.step;
     if (tile.shadow.tracked() && !tile.shadow.AllSet(at, size)) continue;
-    Spot spot = {s.partition, s.element + i, tile.partitions, tile.free_size,
-                 "", ""};
+    Spot spot = {
+        s.partition, s.element + i, tile.partitions, tile.free_size, "", ""};
     if (flat >= 0) spot = {0, flat + i, 1, effect.elements.count, "", ""};
     const Taint causes = Causes(spot);
     if (causes.nan || (causes.infinite && std::isinf(value))) continue;
@@ -320,10 +319,10 @@ absl::Status NanWatch::LookAtAccumulators(const Effect& effect) {
   const Opcode opcode = effect.instruction->opcode;
   const int index = IndexOf(opcode, "reduce_cmd");
   if (index < 0) return absl::OkStatus();
-  const auto command = program_.cores[effect.core]
-                           .AttributesOf(*effect.instruction)[static_cast<size_t>(
-                               index)]
-                           .as<ReduceCmd>();
+  const auto command =
+      program_.cores[effect.core]
+          .AttributesOf(*effect.instruction)[static_cast<size_t>(index)]
+          .as<ReduceCmd>();
   // What a reset leaves is no birth.
   if (command == ReduceCmd::kIdle || command == ReduceCmd::kReset) {
     return absl::OkStatus();
@@ -338,8 +337,7 @@ absl::Status NanWatch::LookAtAccumulators(const Effect& effect) {
   Spot spot;
   spot.partitions = effect.slots[0].tile.partitions;
   spot.operand = "reduce_res";
-  for (spot.partition = 0; spot.partition < spot.partitions;
-       ++spot.partition) {
+  for (spot.partition = 0; spot.partition < spot.partitions; ++spot.partition) {
     const auto lane = static_cast<size_t>(spot.partition);
     if (std::isfinite(now[lane])) continue;
     Taint causes = Causes(spot);
@@ -374,10 +372,9 @@ absl::Status NanWatch::Report(float value, const Spot& spot,
       continue;
     }
     const int64_t e = input.size == 1 ? 0 : spot.element;
-    d.details.emplace_back(
-        absl::StrCat("value_of_", input.name),
-        Text(input.values[static_cast<size_t>(spot.partition * input.size +
-                                              e)]));
+    d.details.emplace_back(absl::StrCat("value_of_", input.name),
+                           Text(input.values[static_cast<size_t>(
+                               spot.partition * input.size + e)]));
   }
   d.remedy = absl::StrCat("repair what led here; --allow ", d.id,
                           " reports it and goes on");

@@ -31,8 +31,7 @@ class NanWatch : public Observer {
  public:
   // Everything is kept by reference. An id that options.allow holds is reported
   // to `sink`, and the run goes on.
-  NanWatch(const Program& program, const RunOptions& options,
-           FindingSink& sink)
+  NanWatch(const Program& program, const RunOptions& options, FindingSink& sink)
       : program_(program), options_(options), sink_(sink) {}
 
   absl::Status Before(const Effect& effect) override;

@@ -273,10 +273,9 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part,
   }
   --parts_under_way_;
   current_ = nullptr;
-  absl::Status status =
-      staged != nullptr
-          ? SignalAll(SignalAt::kComplete, i, core, now_, t.resolved)
-          : Signal(i, core, now_, t.resolved);
+  absl::Status status = staged != nullptr ? SignalAll(SignalAt::kComplete, i,
+                                                      core, now_, t.resolved)
+                                          : Signal(i, core, now_, t.resolved);
   if (!status.ok()) return status;
   if (--t.parts_left == 0) {
     FreeSignals(t.resolved);

@@ -13,7 +13,8 @@ constexpr CatalogEntry kEntries[] = {
      "the value, and the inputs' values where the instruction works element by "
      "element. NaNs of run inputs and fill values are not reported.",
      "the row maximum of a row of -inf, subtracted from it: (-inf) - (-inf)",
-     "Repair what led here: mask with a large finite number, add a small number "
+     "Repair what led here: mask with a large finite number, add a small "
+     "number "
      "to a divisor, guard a row that is masked throughout.",
      Severity::kError, true},
     {"nan.infinity_produced", kLimit,

@@ -68,9 +68,9 @@ void ForEachPiece(const DmaTransfer& t, DmaPart part, Visit visit) {
       all = LocatePiece(t.srcs[s], at, n, moved[s], srcs[s]);
     }
     if (all) {
-      visit(at - part.first, n, dst,
-            std::span<const Piece>(srcs.data(),
-                                   static_cast<size_t>(t.num_srcs)));
+      visit(
+          at - part.first, n, dst,
+          std::span<const Piece>(srcs.data(), static_cast<size_t>(t.num_srcs)));
     }
     at += n;
   }

@@ -1,6 +1,7 @@
 // The reading half of a DMA part (core/engines/dma.h).
-#include <algorithm>
+#include <array>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/dma_pieces.h"
@@ -22,59 +23,68 @@ Tile Flat(std::vector<std::byte>& bytes, size_t at, Dtype dtype, int64_t n) {
   return tile;
 }
 
+// Which elements of its flat order a source is staged from and to: those of the
+// part, in whole rows if it has some.
+struct Extent {
+  int64_t first = 0, end = 0;
+};
+Extent ExtentOf(const DmaTransfer& t, const DmaOperand& src, DmaPart part) {
+  Extent e = {part.first, part.first + part.count};
+  if (!src.has_rows || t.rows_are_columns) return e;
+  const int64_t row = src.tile.partitions * src.tile.free_size;
+  e.first = e.first / row * row;
+  e.end = (e.end + row - 1) / row * row;
+  return e;
+}
+
+// `place` reads the elements of `src` from byte `at` of the buffer on.
+void PlaceSource(const DmaTransfer& t, const DmaOperand& src, Extent extent,
+                 size_t at, StagedPart& staged, DmaOperand& place) {
+  const int64_t n = extent.end - extent.first;
+  place.has_rows = src.has_rows;
+  place.first = extent.first;
+  place.rows.clear();
+  if (!src.has_rows) {
+    place.tile = Flat(staged.bytes, at, src.tile.dtype, n);
+    return;
+  }
+  const int64_t row = t.rows_are_columns
+                          ? n / t.columns()
+                          : src.tile.partitions * src.tile.free_size;
+  const size_t skipped =
+      t.rows_are_columns ? 0 : static_cast<size_t>(extent.first / row);
+  place.tile = Flat(staged.bytes, at, src.tile.dtype, row);
+  const auto bytes = row * static_cast<int64_t>(SizeOf(src.tile.dtype));
+  for (int64_t w = 0; w < n / row; ++w) {
+    const bool there = src.rows[skipped + static_cast<size_t>(w)] != kNoRow;
+    place.rows.push_back(there ? w * bytes : kNoRow);
+  }
+}
+
 // Makes room for what a part reads of each source, and makes staged.transfer
 // read it from there.
 void PlaceSources(const DmaTransfer& t, DmaPart part, StagedPart& staged) {
-  DmaTransfer& to = staged.transfer;
+  constexpr size_t kLine = 64;
   std::array<size_t, kMaxDmaSources> at{};
   size_t bytes = 0;
   for (size_t s = 0; s < static_cast<size_t>(t.num_srcs); ++s) {
-    const DmaOperand& src = t.srcs[s];
-    const bool in_rows = src.has_rows && !t.rows_are_columns;
-    const int64_t row =
-        in_rows ? src.tile.partitions * src.tile.free_size : 1;
-    to.srcs[s].has_rows = src.has_rows;
-    to.srcs[s].first = part.first / row * row;
-    to.srcs[s].rows.clear();
+    const Extent e = ExtentOf(t, t.srcs[s], part);
     at[s] = bytes;
-    int64_t end = part.first + part.count;
-    if (in_rows) end = (end + row - 1) / row * row;
-    bytes += static_cast<size_t>(end - to.srcs[s].first) *
-             SizeOf(src.tile.dtype);
-    bytes = (bytes + 63) / 64 * 64;
-    to.srcs[s].tile.free_size = end - to.srcs[s].first;  // for now
+    bytes +=
+        static_cast<size_t>(e.end - e.first) * SizeOf(t.srcs[s].tile.dtype);
+    bytes = (bytes + kLine - 1) / kLine * kLine;
   }
   if (staged.bytes.size() < bytes) staged.bytes.resize(bytes);
   for (size_t s = 0; s < static_cast<size_t>(t.num_srcs); ++s) {
-    const DmaOperand& src = t.srcs[s];
-    DmaOperand& place = to.srcs[s];
-    const Dtype dtype = src.tile.dtype;
-    const int64_t n = place.tile.free_size;
-    int64_t row = n;
-    size_t rows = 0, first = 0;
-    if (src.has_rows) {
-      rows = src.rows.size();
-      row = n / t.columns();
-      if (!t.rows_are_columns) {
-        row = src.tile.partitions * src.tile.free_size;
-        first = static_cast<size_t>(place.first / row);
-        rows = static_cast<size_t>(n / row);
-      }
-    }
-    place.tile = Flat(staged.bytes, at[s], dtype, row);
-    const auto size = static_cast<int64_t>(SizeOf(dtype));
-    for (size_t w = 0; w < rows; ++w) {
-      const bool there = src.rows[first + w] != kNoRow;
-      place.rows.push_back(there ? static_cast<int64_t>(w) * row * size
-                                 : kNoRow);
-    }
+    PlaceSource(t, t.srcs[s], ExtentOf(t, t.srcs[s], part), at[s], staged,
+                staged.transfer.srcs[s]);
   }
 }
 
 }  // namespace
 
-absl::Status ReadDmaPart(const DmaTransfer& t, DmaPart part,
-                         StagedPart& staged, CoreState& state) {
+absl::Status ReadDmaPart(const DmaTransfer& t, DmaPart part, StagedPart& staged,
+                         CoreState& state) {
   DmaTransfer& to = staged.transfer;
   to.opcode = t.opcode;
   to.dst = t.dst;
@@ -90,19 +100,21 @@ absl::Status ReadDmaPart(const DmaTransfer& t, DmaPart part,
       t.opcode == Opcode::kDmaTranspose && !t.rows_are_columns ? &t.plain_src
                                                                : nullptr;
   absl::Status status;
-  ForEachPiece(t, part, [&](int64_t at, int64_t n, const Piece&,
-                            std::span<const Piece> from) {
-    for (size_t s = 0; s < from.size() && status.ok(); ++s) {
-      // Rows are staged whole, so that a piece lies as far into the buffer as
-      // into the part.
-      const DmaOperand& place = to.srcs[s];
-      const int64_t skipped = t.rows_are_columns ? 0 : part.first - place.first;
-      Tile all = place.tile;
-      all.free_size = all.dims[0].count = skipped + part.count;
-      status = MovePiece({&all, skipped + at}, from[s], n, described, state,
-                         sum ? absl::StrCat("src", s) : std::string("src"));
-    }
-  });
+  ForEachPiece(
+      t, part,
+      [&](int64_t at, int64_t n, const Piece&, std::span<const Piece> from) {
+        for (size_t s = 0; s < from.size() && status.ok(); ++s) {
+          // Rows are staged whole, so that a piece lies as far into the buffer
+          // as into the part.
+          const DmaOperand& place = to.srcs[s];
+          const int64_t skipped =
+              t.rows_are_columns ? 0 : part.first - place.first;
+          Tile all = place.tile;
+          all.free_size = all.dims[0].count = skipped + part.count;
+          status = MovePiece({&all, skipped + at}, from[s], n, described, state,
+                             sum ? absl::StrCat("src", s) : std::string("src"));
+        }
+      });
   return status;
 }
 

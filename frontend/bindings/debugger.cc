@@ -11,7 +11,9 @@
 namespace trnemu::bindings {
 namespace {
 
-nb::str Text(std::string_view text) { return nb::str(text.data(), text.size()); }
+nb::str Text(std::string_view text) {
+  return nb::str(text.data(), text.size());
+}
 
 nb::bytes Bytes(std::span<const std::byte> bytes) {
   return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -63,14 +65,13 @@ nb::dict ToDict(const BoundDebugger& self, const DebugStop& stop) {
   nb::dict d;
   d["kind"] = Text(KindName(stop));
   d["id"] = stop.id;
-  d["time_ns"] =
-      static_cast<double>(self.debugger->time()) / kTicksPerNs;
+  d["time_ns"] = static_cast<double>(self.debugger->time()) / kTicksPerNs;
   if (stop.instruction != nullptr) {
     AddInstruction(d, ProgramOf(self), stop.core, *stop.instruction);
     const bool last = stop.kind != DebugStop::Kind::kBreak;
     d["effect"] = last ? nb::object(Text(EffectName(stop))) : nb::none();
-    d["part"] = last && stop.part >= 0 ? nb::object(nb::int_(stop.part))
-                                       : nb::none();
+    d["part"] =
+        last && stop.part >= 0 ? nb::object(nb::int_(stop.part)) : nb::none();
   }
   nb::list hits;
   for (const WatchHit& hit : stop.hits) {
@@ -190,8 +191,7 @@ nb::dict SemaphoreValues(const BoundDebugger& self) {
   nb::dict values;
   const auto& infos = ProgramOf(self).semaphores;
   for (uint32_t i = 0; i < infos.size(); ++i) {
-    values[Text(infos[i].name)] =
-        self.debugger->runner().semaphores().value(i);
+    values[Text(infos[i].name)] = self.debugger->runner().semaphores().value(i);
   }
   return values;
 }
@@ -239,8 +239,8 @@ void BindDebugger(nb::module_& m) {
       .def("breakpoint", &Break)
       .def("watch", &Watch,
            nb::sig("def watch(self, what: str | View, /) -> int"))
-      .def("remove",
-           [](BoundDebugger& self, int id) { return self.debugger->Remove(id); })
+      .def("remove", [](BoundDebugger& self,
+                        int id) { return self.debugger->Remove(id); })
       .def("read", &Read,
            nb::sig("def read(self, what: str | View, /) -> "
                    "tuple[trnemu._dtype.Dtype, tuple[int, ...], typing.Any, "

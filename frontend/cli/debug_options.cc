@@ -47,22 +47,25 @@ absl::Status CheckDebugOptions(const RunArgs& args) {
                       "add --break N");
   }
   if (args.stop && !WantsDebugger(args)) {
-    return UsageError("--stop ends the run at a --break or --watch, but there "
-                      "is neither");
+    return UsageError(
+        "--stop ends the run at a --break or --watch, but there "
+        "is neither");
   }
   if (args.values == "off" && (WantsDebugger(args) || args.stop_at_nan)) {
-    return UsageError("--break, --watch and --stop-at-nan look at values, but "
-                      "--values is off");
+    return UsageError(
+        "--break, --watch and --stop-at-nan look at values, but "
+        "--values is off");
   }
   if (!args.explore) return absl::OkStatus();
   if (!args.schedule.empty()) {
     return UsageError("--explore chooses the schedules; leave --schedule out");
   }
   if (WantsDebugger(args) || !args.log.empty()) {
-    return UsageError("--break, --watch and --log are of one run, --explore "
-                      "makes many",
-                      "find the seed with --explore, then use it with "
-                      "--schedule SEED");
+    return UsageError(
+        "--break, --watch and --log are of one run, --explore "
+        "makes many",
+        "find the seed with --explore, then use it with "
+        "--schedule SEED");
   }
   if (args.values == "off" || args.checks == "off") {
     return UsageError("--explore needs --values on and --checks full or memory",

@@ -58,8 +58,9 @@ std::vector<std::string> Elements(const TensorValues& values) {
   std::vector<std::string> texts;
   for (size_t at = 0; at < values.bytes.size(); at += size) {
     const auto begin = values.written.begin() + static_cast<ptrdiff_t>(at);
-    const bool written = std::find(begin, begin + static_cast<ptrdiff_t>(size),
-                                   false) == begin + static_cast<ptrdiff_t>(size);
+    const bool written =
+        std::find(begin, begin + static_cast<ptrdiff_t>(size), false) ==
+        begin + static_cast<ptrdiff_t>(size);
     texts.push_back(written ? ValueText(values.dtype, &values.bytes[at])
                             : "--");
   }
@@ -102,7 +103,8 @@ std::string WaitsText(const EngineState& engine) {
   return text.empty() ? "-" : text;
 }
 
-void PrintState(const Debugger& debugger, const std::vector<TensorPlace>& dumps) {
+void PrintState(const Debugger& debugger,
+                const std::vector<TensorPlace>& dumps) {
   const Runner& runner = debugger.runner();
   const Program& program = runner.program();
   Table table({"core", "engine", "next", "operation", "waits for", "source"});
@@ -121,9 +123,9 @@ void PrintState(const Debugger& debugger, const std::vector<TensorPlace>& dumps)
   for (const auto& [name, value] : SemaphoresOf(runner)) {
     semaphores += Cat(" ", name, "=", value);
   }
-  Print(Cat("semaphores that are not 0:",
-            semaphores.empty() ? " none" : semaphores, "; ",
-            Count(runner.parts_under_way(), "DMA part"), " under way\n"));
+  Print(Cat(
+      "semaphores that are not 0:", semaphores.empty() ? " none" : semaphores,
+      "; ", Count(runner.parts_under_way(), "DMA part"), " under way\n"));
   for (const TensorPlace& place : dumps) {
     PrintTensor(place, ReadTensor(runner, place));
   }
@@ -275,8 +277,8 @@ absl::Status Stopped(const DebugStop& stop, const std::string& description) {
   d.id = "debug.stopped";
   d.instruction = stop.instruction->order;
   d.core = static_cast<int>(stop.core);
-  d.message = Cat("--stop ended the run at ", description,
-                  "; there are no outputs");
+  d.message =
+      Cat("--stop ended the run at ", description, "; there are no outputs");
   d.remedy = "leave --stop out to print and go on";
   return ToStatus(std::move(d));
 }

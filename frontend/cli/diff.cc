@@ -89,7 +89,8 @@ int DiffLines(const DiffArgs& args, Progress& progress) {
 
 std::string Describe(const std::optional<LogEntry>& e) {
   if (!e) return "(it is not in this log)";
-  return Cat("line ", e->line, ": ", e->effect.empty() ? "no effect" : e->effect,
+  return Cat("line ", e->line, ": ",
+             e->effect.empty() ? "no effect" : e->effect,
              e->time.empty() ? "" : ", " + e->time);
 }
 
@@ -120,9 +121,9 @@ int DiffLogs(const DiffArgs& args, Progress& progress) {
     if (d.a && d.b && d.a->text != d.b->text) {
       difference += Cat("\n  The programs differ: there it is ", d.b->text);
     }
-    difference += Cat("\n", d.differences, d.differences == 1
-                                               ? " instruction differs"
-                                               : " instructions differ");
+    difference += Cat(
+        "\n", d.differences,
+        d.differences == 1 ? " instruction differs" : " instructions differ");
   }
   if (args.json) {
     Json json = Envelope("diff");
@@ -191,7 +192,8 @@ void AddDiff(CLI::App& app, Action& action) {
       "Exit code 0 if they are equal, 1 if they differ.\n"
       "\n"
       "Logs are compared instruction by instruction, in whatever order they\n"
-      "were written: the first whose effect differs, in the order of A, is the\n"
+      "were written: the first whose effect differs, in the order of A, is "
+      "the\n"
       "one to look at. Times do not count.\n"
       "\n"
       "Examples:\n"

@@ -13,7 +13,7 @@
 namespace trnemu::cli {
 
 struct LogEntry {
-  int64_t line = 0;  // of the file, from 1
+  int64_t line = 0;                                   // of the file, from 1
   int64_t core = 0, instruction = 0, occurrence = 0;  // from 1
   std::string text;    // engine, number, operation, operands
   std::string effect;  // "wrote ... at ...", "set r1 = 5", or ""

@@ -211,12 +211,11 @@ int RunVerb::Execute() {
       Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = [] { return interrupted.load(); };
   absl::StatusOr<RunResult> result =
-      args_.explore ? RunExplore(args_, *executable_, inputs, options_,
-                                 progress_)
-      : WantsDebugger(args_)
-          ? RunDebugged(args_, *executable_, inputs, options_, progress_,
-                        debug_events_)
-          : executable_->Run(inputs, options_);
+      args_.explore
+          ? RunExplore(args_, *executable_, inputs, options_, progress_)
+      : WantsDebugger(args_) ? RunDebugged(args_, *executable_, inputs,
+                                           options_, progress_, debug_events_)
+                             : executable_->Run(inputs, options_);
   if (!result.ok() && interrupted) return Interrupted(result.status());
   if (!result.ok()) return FailWith(result.status());
   result_ = *std::move(result);

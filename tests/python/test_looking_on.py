@@ -48,18 +48,18 @@ def test_stop_at_nan_does_not_change_a_run_and_says_the_same_in_every_order(part
         assert seen[0] == seen[1] == seen[2] == seen[3]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_a_finding_of_stop_at_nan_is_not_finite(part):
-    """What is reported is what the program holds right after it."""
+def test_some_of_the_programs_make_infinities_and_nans():
+    """Else the tests above look at nothing."""
     births = 0
-    for target, program, inputs in of_part(part):
-        try:
-            trnemu.run(program, inputs, target, stop_at_nan=True)
-        except trnemu.Fault as fault:
-            assert fault.id in BIRTHS, fault
-            assert not np.isfinite(float(fault.details["value"]))
-            births += 1
-    assert births >= 0
+    for part in range(PARTS):
+        for target, program, inputs in of_part(part):
+            try:
+                trnemu.run(program, inputs, target, stop_at_nan=True)
+            except trnemu.Fault as fault:
+                assert fault.id in BIRTHS, fault
+                assert not np.isfinite(float(fault.details["value"]))
+                births += 1
+    assert 5 <= births < PROGRAMS
 
 
 @pytest.mark.parametrize("part", range(PARTS))
