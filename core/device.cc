@@ -8,6 +8,7 @@
 #include "core/floating_point.h"
 #include "core/host_data.h"
 #include "core/machine.h"
+#include "core/nan_watch.h"
 #include "core/runner.h"
 #include "core/time_model.h"
 #include "isa/builder.h"
@@ -16,6 +17,8 @@
 
 namespace trnemu {
 namespace {
+
+class OneRun;
 
 class LoadedProgram : public Executable {
  public:
@@ -34,10 +37,13 @@ class LoadedProgram : public Executable {
 
   absl::StatusOr<RunResult> Run(const Inputs& inputs,
                                 const RunOptions& options) override;
+  absl::StatusOr<std::unique_ptr<Execution>> Start(const Inputs& inputs,
+                                                   const RunOptions& options,
+                                                   Observer* observer) override;
   const Program& program() const override { return *program_; }
 
  private:
-  absl::StatusOr<RunResult> RunOnce(const RunOptions& options);
+  friend class OneRun;
   void ResetStates(const RunOptions& options, FindingSink& sink,
                    std::vector<CoreState*>& states);
   std::vector<std::vector<std::byte>> SaveInouts() const;
@@ -77,6 +83,10 @@ absl::Status CheckOptions(const RunOptions& o) {
     return MakeFault(Category::kInput, "option.schedule",
                      "the timed schedule needs simulated time; choose "
                      "schedule=program or a seed with time off");
+  }
+  if (o.stop_at_nan && !o.values) {
+    return MakeFault(Category::kInput, "option.stop_at_nan",
+                     "stop_at_nan looks at values, but values are off");
   }
   if (o.max_instructions && *o.max_instructions < 0) {
     return MakeFault(Category::kInput, "option.max_instructions",
@@ -130,46 +140,96 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
   for (auto& core : machine_->cores) core->Clear();
 }
 
-absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {
-  std::vector<CoreState*> states;
-  RunResult result;
+// A run of a loaded program, from prepared inputs to collected outputs.
+class OneRun : public Execution {
+ public:
+  OneRun(LoadedProgram& of, const RunOptions& options, Observer* observer,
+         const Inputs& inputs)
+      : of_(of), options_(options), saved_(of.SaveInouts()) {
+    PrepareHbm(*of_.program_, inputs, of_.blocks_);
+    of_.ResetStates(options_, relay_, states_);
+    runner_.emplace(*of_.program_, *of_.machine_, of_.blocks_, of_.time_,
+                    options_, states_);
+    relay_.runner = &*runner_;
+    if (options_.stop_at_nan) {
+      nan_watch_.emplace(*of_.program_, options_, relay_);
+      runner_->Observe(&*nan_watch_);
+    }
+    if (observer != nullptr) runner_->Observe(observer);
+  }
+  ~OneRun() override {
+    if (!kept_) of_.RestoreInouts(saved_);
+  }
+
+  absl::Status Continue() override {
+    if (ended_) return absl::OkStatus();
+    absl::Status status;
+    {
+      const CanonicalFloatingPoint scope(options_.numerics.subnormals ==
+                                         Subnormals::kFlush);
+      status = runner_->Run();
+    }
+    ended_ = !status.ok() || !runner_->paused();
+    return status;
+  }
+  bool ended() const override { return ended_; }
+  const Runner& runner() const override { return *runner_; }
+  absl::StatusOr<RunResult> Finish() override;
+
+ private:
+  void ListAllowed(RunResult& result) const;
+
   // The runner listens for findings; states point at it.
   struct Relay : FindingSink {
     Runner* runner = nullptr;
     void Warn(Diagnostic d) override { runner->Warn(std::move(d)); }
-  } relay;
-  ResetStates(options, relay, states);
-  Runner runner(*program_, *machine_, blocks_, time_, options, states);
-  relay.runner = &runner;
-  absl::Status status;
-  {
-    const CanonicalFloatingPoint scope(options.numerics.subnormals ==
-                                       Subnormals::kFlush);
-    status = runner.Run();
-  }
-  if (!status.ok()) return status;
-  result.target = machine_->hardware->name;
-  result.diagnostics = allowed_;
-  for (Diagnostic& d : runner.findings()) {
+  };
+  LoadedProgram& of_;
+  const RunOptions options_;
+  const std::vector<std::vector<std::byte>> saved_;
+  std::vector<CoreState*> states_;
+  Relay relay_;
+  std::optional<NanWatch> nan_watch_;
+  std::optional<Runner> runner_;
+  bool ended_ = false;
+  bool kept_ = false;  // the inout tensors' values
+};
+
+absl::StatusOr<RunResult> OneRun::Finish() {
+  RunResult result;
+  result.target = of_.machine_->hardware->name;
+  result.diagnostics = of_.allowed_;
+  for (Diagnostic& d : runner_->findings()) {
     result.diagnostics.push_back(std::move(d));
   }
-  result.profile = std::move(runner.profile());
-  result.timed = options.order == Order::kTimed;
+  result.profile = std::move(runner_->profile());
+  result.timed = options_.order == Order::kTimed;
   if (result.timed) {
     result.time_ns = static_cast<double>(result.profile.end) / kTicksPerNs;
   }
-  if (options.values) {
-    auto outputs =
-        CollectOutputs(*program_, blocks_, options.checks != Checks::kOff);
-    if (!outputs.ok()) return outputs.status();
-    result.outputs = *std::move(outputs);
-  }
+  ListAllowed(result);
+  // Time alone leaves the tensors as they were.
+  if (!options_.values) return result;
+  auto outputs = CollectOutputs(*of_.program_, of_.blocks_,
+                                options_.checks != Checks::kOff);
+  if (!outputs.ok()) return outputs.status();
+  result.outputs = *std::move(outputs);
+  kept_ = of_.have_inouts_ = true;
   return result;
 }
 
-absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
-                                             const RunOptions& given) {
-  RunOptions options = given;
+void OneRun::ListAllowed(RunResult& result) const {
+  for (const Diagnostic& d : result.diagnostics) {
+    const bool stops = d.severity == Severity::kError || options_.strict;
+    if (stops && std::find(result.allowed.begin(), result.allowed.end(),
+                           d.id) == result.allowed.end()) {
+      result.allowed.push_back(d.id);
+    }
+  }
+}
+
+absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
+    const Inputs& inputs, const RunOptions& options, Observer* observer) {
   absl::Status status = CheckOptions(options);
   if (status.ok()) status = CheckInputs(*program_, inputs, have_inouts_);
   if (!status.ok()) return status;
@@ -177,24 +237,16 @@ absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
     if (IsAllowed(d, options.allow)) continue;
     return ToStatus(d);  // allowed at load, not for this run
   }
-  const auto saved = SaveInouts();
-  PrepareHbm(*program_, inputs, blocks_);
-  absl::StatusOr<RunResult> result = RunOnce(options);
-  if (!result.ok()) {
-    RestoreInouts(saved);
-    return result;
-  }
-  // Time alone leaves the tensors as they were.
-  if (!options.values) RestoreInouts(saved);
-  if (options.values) have_inouts_ = true;
-  for (const Diagnostic& d : result->diagnostics) {
-    const bool stops = d.severity == Severity::kError || options.strict;
-    if (stops && std::find(result->allowed.begin(), result->allowed.end(),
-                           d.id) == result->allowed.end()) {
-      result->allowed.push_back(d.id);
-    }
-  }
-  return result;
+  return std::make_unique<OneRun>(*this, options, observer, inputs);
+}
+
+absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
+                                             const RunOptions& options) {
+  auto run = Start(inputs, options, nullptr);
+  if (!run.ok()) return run.status();
+  absl::Status status = (*run)->Continue();
+  if (!status.ok()) return status;
+  return (*run)->Finish();
 }
 
 class LogicalCore : public Device {

@@ -21,6 +21,24 @@
 namespace trnemu {
 
 class Device;
+class Observer;
+class Runner;
+
+// A run that can pause (core/observer.h). Until it is finished or destroyed
+// nothing else may run on the device. Destroying it before it is finished
+// leaves inout tensors as they were before it.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  // Goes on until an observer pauses it or it ends. After an error it has
+  // ended, and inout tensors are as they were.
+  virtual absl::Status Continue() = 0;
+  virtual bool ended() const = 0;
+  // How it stands; memory through runner().placement(). Also after its end.
+  virtual const Runner& runner() const = 0;
+  // Once, after it has ended without an error.
+  virtual absl::StatusOr<RunResult> Finish() = 0;
+};
 
 // A program on a device. Keeps the device's memory and the program alive.
 class Executable {
@@ -31,6 +49,10 @@ class Executable {
   // run gives nothing, and leaves inout tensors as they were before it.
   virtual absl::StatusOr<RunResult> Run(const Inputs& inputs,
                                         const RunOptions& options) = 0;
+  // Prepares a run that Continue executes. `options` is copied; the observer
+  // (may be null) is kept by pointer, as are the executable and its device.
+  virtual absl::StatusOr<std::unique_ptr<Execution>> Start(
+      const Inputs& inputs, const RunOptions& options, Observer* observer) = 0;
   virtual const Program& program() const = 0;
 };
 

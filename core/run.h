@@ -64,6 +64,9 @@ struct RunOptions {
   uint64_t seed = 0;  // of the device's random generators
   std::optional<int64_t> max_instructions;
   std::optional<double> max_time_ns;  // simulated
+  // Ends the run at the first instruction that makes a NaN or an infinity from
+  // finite inputs (core/nan_watch.h); excludes values = false.
+  bool stop_at_nan = false;
   // Called with one line per retired instruction and its effects.
   std::function<void(const std::string&)> log;
   // Asked every few thousand instructions; true stops the run (`limit`).

@@ -13,23 +13,6 @@ namespace {
 constexpr int kQueues = 16;
 constexpr int64_t kInterruptInterval = 4096;
 
-// A small generator of our own, so that a seed means the same everywhere
-// (splitmix64).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Below(uint64_t n) {
-    state_ += 0x9e3779b97f4a7c15;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return (z ^ (z >> 31)) % n;
-  }
-
- private:
-  uint64_t state_;
-};
-
 bool OnRegisters(Opcode opcode) {
   return opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch;
 }
@@ -50,6 +33,8 @@ Runner::Runner(const Program& program, Machine& machine,
       dma_engine_free_(program.cores.size()),
       queue_free_(program.queue_sets.size() * kQueues, 0),
       pending_parts_(program.queue_sets.size() * kQueues),
+      staged_parts_(pending_parts_.size()),
+      random_(options.schedule_seed),
       opcode_counts_(kNumOpcodes, 0),
       operation_counts_(program.operations.size(), 0) {
   if (options.checks == Checks::kFull && options.values) {
@@ -103,6 +88,7 @@ void Runner::Warn(Diagnostic d) {
 
 absl::Status Runner::Run() {
   absl::Status status;
+  paused_ = false;
   switch (options_.order) {
     case Order::kTimed:
       status = RunTimed();
@@ -114,6 +100,7 @@ absl::Status Runner::Run() {
       status = RunRandom();
       break;
   }
+  if (paused_) return status;
   status = Conclude(std::move(status));
   for (int i = 0; i < kNumOpcodes; ++i) {
     if (opcode_counts_[i] == 0) continue;
@@ -181,7 +168,7 @@ absl::Status Runner::RunTimed() {
           event.transfer >= 0
               ? FinishPart(event.transfer, event.part)
               : Signal(*event.instruction, event.core, now_, event.resolved);
-      if (!status.ok()) return status;
+      if (!status.ok() || paused_) return status;
       continue;
     }
     if (best == nullptr) break;
@@ -190,7 +177,7 @@ absl::Status Runner::RunTimed() {
       continue;
     }
     absl::Status status = Step(*best);
-    if (!status.ok()) return status;
+    if (!status.ok() || paused_) return status;
   }
   return Deadlock();
 }
@@ -205,7 +192,7 @@ absl::Status Runner::RunProgramOrder() {
     if (best == nullptr) return Deadlock();
     Prepare(*best);
     absl::Status status = Step(*best);
-    if (!status.ok()) return status;
+    if (!status.ok() || paused_) return status;
   }
 }
 
@@ -214,34 +201,6 @@ bool Runner::ComesBefore(const Sequencer& a, const Sequencer& b) const {
     return a.next->order < b.next->order;
   }
   return a.position.Before(a.next->order, b.position, b.next->order);
-}
-
-absl::Status Runner::RunRandom() {
-  Random random(options_.schedule_seed);
-  std::vector<Sequencer*> ready;
-  std::vector<size_t> queues;
-  for (;;) {
-    ready.clear();
-    queues.clear();
-    for (Sequencer& s : sequencers_) {
-      if (!s.done() && WaitsHold(s)) ready.push_back(&s);
-    }
-    for (size_t q = 0; pending_count_ > 0 && q < pending_parts_.size(); ++q) {
-      if (HeadIsReady(q)) queues.push_back(q);
-    }
-    const size_t choices = ready.size() + queues.size();
-    if (choices == 0) return Deadlock();
-    const size_t pick = random.Below(choices);
-    absl::Status status;
-    if (pick < ready.size()) {
-      Prepare(*ready[pick]);
-      status = Step(*ready[pick]);
-    } else {
-      const auto [transfer, part] = TakeHead(queues[pick - ready.size()]);
-      status = FinishPart(transfer, part);
-    }
-    if (!status.ok()) return status;
-  }
 }
 
 void Runner::Prepare(Sequencer& s) {
@@ -279,6 +238,8 @@ ExecuteArgs Runner::ArgsOf(const Sequencer& s) const {
 }
 
 absl::Status Runner::Step(Sequencer& s) {
+  if (PausesBefore(s)) return absl::OkStatus();
+  chosen_ = nullptr;
   current_ = s.next;
   current_core_ = s.core;
   absl::Status status = CheckBudgets();
@@ -290,6 +251,7 @@ absl::Status Runner::Step(Sequencer& s) {
   if (!status.ok()) return status;
   Retire(s);
   current_ = nullptr;
+  MayPause();
   return strict_;
 }
 
@@ -312,6 +274,7 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   if (OnRegisters(i.opcode)) {
     absl::Status status =
         s.dynamic && options_.values ? MoveSlots(s) : absl::OkStatus();
+    if (status.ok()) status = BeforeExecution(s);
     if (status.ok()) status = StepRegisters(s);
     if (!status.ok()) return status;
   } else if (options_.values) {
@@ -319,17 +282,11 @@ absl::Status Runner::StepCompute(Sequencer& s) {
     if (status.ok()) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
   }
+  absl::Status seen = AfterExecution(s);
+  if (!seen.ok()) return seen;
   const Ticks start = s.earliest;
   if (options_.order == Order::kTimed) AdvanceTime(s);
-  if (options_.log) {
-    const auto specs = Info(i.opcode).operands;
-    const bool writes = !specs.empty() && specs[0].role != Role::kIn &&
-                        s.slots[0].kind == Operand::Kind::kAccess &&
-                        s.slots[0].indirection == nullptr &&
-                        i.opcode != Opcode::kCoreBarrier;
-    Log(s.core, i, start, s.last_completion,
-        writes ? &s.slots[0].tile : nullptr);
-  }
+  if (options_.log) Log(s.core, i, start, s.last_completion, DigestOf(s));
   if (i.num_signals == 0) return absl::OkStatus();
   const int32_t resolved = ResolveSignals(s);
   if (options_.order != Order::kTimed) return Signal(i, s.core, 0, resolved);
@@ -450,12 +407,23 @@ void Runner::FreeSignals(int32_t resolved) {
 
 absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now,
                             int32_t resolved) {
+  absl::Status status = SignalAll(SignalAt::kRead, i, core, now, resolved);
+  if (status.ok()) {
+    status = SignalAll(SignalAt::kComplete, i, core, now, resolved);
+  }
+  if (status.ok() && !Info(i.opcode).dma) FreeSignals(resolved);
+  return status;
+}
+
+absl::Status Runner::SignalAll(SignalAt at, const Instruction& i, size_t core,
+                               Ticks now, int32_t resolved) {
   const int64_t limit = machine_.hardware->sequencer.semaphore_max;
   const std::span<const trnemu::Signal> signals =
       resolved >= 0 ? std::span<const trnemu::Signal>(
                           resolved_signals_[static_cast<size_t>(resolved)])
                     : program_.cores[core].SignalsOf(i);
   for (const trnemu::Signal& signal : signals) {
+    if (signal.at != at) continue;
     const int64_t value = semaphores_.Apply(signal);
     if (value < 0 || value > limit) {
       Diagnostic d;
@@ -468,7 +436,6 @@ absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now,
     }
     Wake(signal.semaphore, now);
   }
-  if (!Info(i.opcode).dma) FreeSignals(resolved);
   return absl::OkStatus();
 }
 

@@ -20,9 +20,11 @@
 #include "core/exchange.h"
 #include "core/execution.h"
 #include "core/machine.h"
+#include "core/observer.h"
 #include "core/races/detector.h"
 #include "core/races/trace.h"
 #include "core/run.h"
+#include "core/schedule_random.h"
 #include "core/semaphores.h"
 #include "core/sequencer.h"
 #include "core/time_model.h"
@@ -38,11 +40,26 @@ class Runner : public FindingSink {
          const std::vector<HbmBlock>& blocks, const TimeModel& time,
          const RunOptions& options, std::span<CoreState* const> states);
 
+  // Runs to the end, or until an observer pauses it; then once more goes on.
   absl::Status Run();
+  bool paused() const { return paused_; }
+  // Before Run; kept by pointer.
+  void Observe(Observer* observer) { observers_.push_back(observer); }
   void Warn(Diagnostic diagnostic) override;
 
   Profile& profile() { return profile_; }
   std::vector<Diagnostic>& findings() { return findings_; }
+
+  // How it stands, for those who look on.
+  const Program& program() const { return program_; }
+  std::span<const Sequencer> sequencers() const { return sequencers_; }
+  const Semaphores& semaphores() const { return semaphores_; }
+  const Placement& placement() const { return placement_; }
+  Machine& machine() const { return machine_; }
+  Order order() const { return options_.order; }
+  Ticks now() const { return now_; }
+  // DMA parts that were triggered and have yet to be done.
+  int64_t parts_under_way() const { return parts_under_way_; }
 
  private:
   // What has to happen at a time: signals of an instruction, or a DMA part.
@@ -68,6 +85,8 @@ class Runner : public FindingSink {
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
+    // With a log: what its parts wrote, an exchange's by core.
+    std::vector<EffectDigest> digests;
   };
 
   // Races (core/runner_races.cc): the trace of what happens, and what follows
@@ -116,18 +135,29 @@ class Runner : public FindingSink {
   void WarnOfTransfer(const DmaTransfer& dma);
   void AdvanceTime(Sequencer& s);
   void ScheduleParts(Sequencer& s, int64_t transfer);
-  absl::Status FinishPart(int64_t transfer, int32_t part);
+  // Random order: a part's first step, at the head of a queue. Its second is
+  // FinishPart from what the first has staged.
+  absl::Status ReadPart(int64_t transfer, int32_t part, StagedPart& staged);
+  absl::Status FinishPart(int64_t transfer, int32_t part,
+                          const StagedPart* staged = nullptr);
   int64_t NewTransfer();
   // sendrecv (core/runner_exchange.cc)
   absl::Status StepExchange(Sequencer& s);
   absl::Status StartExchange(int64_t exchange);
   void ScheduleExchange(int64_t transfer);
   absl::Status FinishExchangePart(int64_t transfer, int32_t part);
-  // Random order: the part at the head of a queue may go; takes it.
+  // Random order (core/runner_random.cc).
+  void DrawSpeeds();
+  void FindChoices();
+  absl::Status StepQueue(size_t queue);
+  // The part at the head of a queue may go; takes it.
   bool HeadIsReady(size_t queue) const;
   std::pair<int64_t, int32_t> TakeHead(size_t queue);
+  // Signals at="read" come before those of the completion.
   absl::Status Signal(const Instruction& i, size_t core, Ticks now,
                       int32_t resolved);
+  absl::Status SignalAll(SignalAt at, const Instruction& i, size_t core,
+                         Ticks now, int32_t resolved);
   void Wake(uint32_t semaphore, Ticks now);
   void Retire(Sequencer& s);
 
@@ -142,9 +172,25 @@ class Runner : public FindingSink {
   std::string BarrierText(size_t core, const Instruction& i) const;
   void DescribeExchanges(Diagnostic& d) const;
   std::vector<std::string> ExchangesThatSignal(uint32_t semaphore) const;
-  // `rows`: byte offsets of the tile's places, if it has several.
+  // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
-           const Tile* dst, const std::vector<int64_t>* rows = nullptr);
+           const std::string& digest);
+  // The observers' calls. Each does nothing without observers.
+  bool Observed() const { return !observers_.empty(); }
+  bool PausesBefore(const Sequencer& s);
+  absl::Status Before(const Effect& effect);
+  absl::Status After(const Effect& effect);
+  void MayPause();
+  Effect EffectOf(const Sequencer& s) const;  // takes effect, or triggers
+  // Those of an instruction, once its operands are at their places.
+  absl::Status BeforeExecution(const Sequencer& s);
+  absl::Status AfterExecution(const Sequencer& s);
+  // Of a part of an exchange, both cores' sides.
+  absl::Status ObserveExchange(Transfer& t, int32_t part, bool before);
+  // "wrote ..." or "set r1 = 5" of an instruction that retires.
+  std::string DigestOf(const Sequencer& s) const;
+  Effect EffectOf(int64_t transfer, int32_t part,
+                  const StagedPart* staged) const;
   Ticks& QueueFree(uint32_t queue_set, int queue);
 
   const Program& program_;
@@ -178,6 +224,11 @@ class Runner : public FindingSink {
   // behind it.
   std::optional<absl::Status> held_;
   int64_t held_until_ = 0;  // instructions
+  // By queue: the part at its head, between its two steps.
+  std::vector<std::unique_ptr<StagedPart>> staged_parts_;
+  Random random_;
+  std::vector<uint64_t> speeds_;  // of sequencers, then of queues
+  std::vector<size_t> choices_;   // that can go on; numbered as the speeds
   Profile profile_;
   std::vector<Diagnostic> findings_;
   absl::Status strict_;  // the first warning, when warnings are errors
@@ -188,6 +239,11 @@ class Runner : public FindingSink {
   std::vector<int64_t> opcode_counts_;
   std::vector<int64_t> operation_counts_;
   std::optional<Disassembler> disassembler_;  // with a log
+  std::vector<Observer*> observers_;
+  bool paused_ = false;
+  int64_t parts_under_way_ = 0;
+  // Random order: what comes next, kept while the run pauses before it.
+  Sequencer* chosen_ = nullptr;
 };
 
 }  // namespace trnemu

@@ -111,7 +111,10 @@ absl::Status Runner::ExecuteSlots(const Sequencer& s, CoreState& state) {
   for (const Slot& slot : args.slots) {
     offsets = offsets || slot.indirection != nullptr;
   }
-  if (!offsets) return ExecuteOf(s.next->opcode)(args, state);
+  if (!offsets) {
+    absl::Status status = BeforeExecution(s);
+    return status.ok() ? ExecuteOf(s.next->opcode)(args, state) : status;
+  }
   // Elements of one operand may be many: the first and the last are traced.
   for (size_t o = 0; o < args.slots.size(); ++o) {
     if (args.slots[o].indirection == nullptr) continue;
@@ -125,7 +128,8 @@ absl::Status Runner::ExecuteSlots(const Sequencer& s, CoreState& state) {
     trace_.values.push_back(*ends.first);
     trace_.values.push_back(*ends.second);
   }
-  return ExecuteIndirect(s.next->opcode, args, state);
+  absl::Status status = BeforeExecution(s);
+  return status.ok() ? ExecuteIndirect(s.next->opcode, args, state) : status;
 }
 
 // `o` is the operand's slot.
@@ -202,6 +206,8 @@ int64_t Runner::NewTransfer() {
 }
 
 absl::Status Runner::StepDma(Sequencer& s) {
+  absl::Status status = AfterExecution(s);
+  if (!status.ok()) return status;
   if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
   const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
@@ -210,10 +216,12 @@ absl::Status Runner::StepDma(Sequencer& s) {
                        .integer();
   t.instruction = s.next;
   t.core = s.core;
-  absl::Status status = MakeTransfer(s, t.dma);
+  status = MakeTransfer(s, t.dma);
   if (!status.ok()) return status;
   SplitDma(t.dma, static_cast<int>(program_.queue_sets[set].queues), t.parts);
   t.parts_left = static_cast<int64_t>(t.parts.size());
+  parts_under_way_ += t.parts_left;
+  if (options_.log) t.digests.assign(1, EffectDigest(program_));
   WarnOfTransfer(t.dma);
   t.trigger = s.earliest;
   t.resolved = ResolveSignals(s);
@@ -237,7 +245,33 @@ absl::Status Runner::StepDma(Sequencer& s) {
   return absl::OkStatus();
 }
 
-absl::Status Runner::FinishPart(int64_t index, int32_t part) {
+absl::Status Runner::ReadPart(int64_t index, int32_t part, StagedPart& staged) {
+  const Transfer& t = transfers_[index];
+  const Instruction& i = *t.instruction;
+  current_ = &i;
+  current_core_ = t.core;
+  if (options_.values) {
+    absl::Status status;
+    do {
+      status = ReadDmaPart(t.dma, t.parts[part], staged, *states_[t.core]);
+      if (!status.ok()) status = Locate(status, t.core, i);
+    } while (Hold(status));
+    if (!status.ok()) return status;
+  }
+  current_ = nullptr;
+  staged.has_read = true;
+  if (Observed()) {
+    Effect effect = EffectOf(index, part, nullptr);
+    effect.kind = Effect::Kind::kRead;
+    absl::Status status = After(effect);
+    if (!status.ok()) return Locate(status, t.core, i);
+    MayPause();
+  }
+  return SignalAll(SignalAt::kRead, i, t.core, now_, t.resolved);
+}
+
+absl::Status Runner::FinishPart(int64_t index, int32_t part,
+                                const StagedPart* staged) {
   Transfer& t = transfers_[index];
   if (t.exchange >= 0) return FinishExchangePart(index, part);
   const Instruction& i = *t.instruction;
@@ -245,24 +279,31 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part) {
   current_ = &i;
   current_core_ = core;
   if (options_.values) {
-    absl::Status status;
-    do {
-      status = ExecuteDmaPart(t.dma, t.parts[part], *states_[core]);
-      if (!status.ok()) status = Locate(status, core, i);
-    } while (Hold(status));
-    if (!status.ok()) return status;
+    const Effect effect = EffectOf(index, part, staged);
+    absl::Status status = Before(effect);
+    if (status.ok()) {
+      do {
+        status = ExecuteDmaPart(*effect.dma, t.parts[part], *states_[core]);
+        if (!status.ok()) status = Locate(status, core, i);
+      } while (Hold(status));
+    }
+    if (status.ok()) status = After(effect);
+    if (!status.ok()) return Locate(status, core, i);
+    if (options_.log) t.digests[0].Add(effect);
   }
+  --parts_under_way_;
   current_ = nullptr;
-  absl::Status status = Signal(i, core, now_, t.resolved);
+  absl::Status status = staged != nullptr ? SignalAll(SignalAt::kComplete, i,
+                                                      core, now_, t.resolved)
+                                          : Signal(i, core, now_, t.resolved);
   if (!status.ok()) return status;
   if (--t.parts_left == 0) {
     FreeSignals(t.resolved);
-    const DmaOperand& dst = t.dma.dst;
-    Log(core, i, t.trigger, now_, t.dma.nothing ? nullptr : &dst.tile,
-        dst.has_rows ? &dst.rows : nullptr);
+    if (options_.log) Log(core, i, t.trigger, now_, t.digests[0].Text());
     profile_.end = std::max(profile_.end, now_);
     free_transfers_.push_back(index);
   }
+  MayPause();
   return absl::OkStatus();
 }
 

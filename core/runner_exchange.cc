@@ -68,6 +68,8 @@ absl::Status Runner::StartExchange(int64_t exchange) {
   t.core = 0;
   const auto parts = static_cast<int32_t>(e.parts[0].size());
   t.parts_left = parts;
+  parts_under_way_ += parts;
+  if (options_.log) t.digests.assign(2, EffectDigest(program_));
   if (options_.order == Order::kTimed) {
     ScheduleExchange(index);
     return absl::OkStatus();
@@ -164,6 +166,8 @@ absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
   Transfer& t = transfers_[index];
   const int64_t exchange = t.exchange;
   const auto& ends = exchanges_.at(exchange).ends;
+  absl::Status seen = ObserveExchange(t, part, true);
+  if (!seen.ok()) return seen;
   for (const bool write : {false, true}) {
     for (size_t c = 0; options_.values && c < 2; ++c) {
       current_ = ends[c].instruction;
@@ -175,6 +179,9 @@ absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
     }
   }
   current_ = nullptr;
+  --parts_under_way_;
+  seen = ObserveExchange(t, part, false);
+  if (!seen.ok()) return seen;
   for (size_t c = 0; c < 2; ++c) {
     absl::Status status =
         Signal(*ends[c].instruction, c, now_, ends[c].resolved);
@@ -182,7 +189,10 @@ absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
   }
   if (--t.parts_left == 0) {
     for (size_t c = 0; c < 2; ++c) {
-      Log(c, *ends[c].instruction, ends[c].trigger, now_, &ends[c].dst);
+      if (options_.log) {
+        Log(c, *ends[c].instruction, ends[c].trigger, now_,
+            t.digests[c].Text());
+      }
       FreeSignals(ends[c].resolved);
     }
     profile_.end = std::max(profile_.end, now_);
@@ -190,6 +200,7 @@ absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
     free_transfers_.push_back(index);
     exchanges_.Release(exchange);
   }
+  MayPause();
   return absl::OkStatus();
 }
 

@@ -38,7 +38,8 @@ void Runner::TraceStep(const Sequencer& s) {
 }
 
 bool Runner::Hold(const absl::Status& fault) {
-  if (fault.ok() || held_ || races_ == nullptr) return false;
+  // Who looks on wants to see the first fault where it is.
+  if (fault.ok() || held_ || races_ == nullptr || Observed()) return false;
   if (DiagnosticOf(fault).category != Category::kUninitialized) return false;
   held_ = fault;
   held_until_ = profile_.instructions + kHeldFor;

@@ -29,7 +29,7 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
          {catalog::FileEntries(), catalog::ProgramEntries(),
           catalog::RunEntries(), catalog::HostEntries(),
           catalog::GatherEntries(), catalog::IndirectEntries(),
-          catalog::RaceEntries()}) {
+          catalog::RaceEntries(), catalog::DebugEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

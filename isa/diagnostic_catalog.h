@@ -48,6 +48,7 @@ std::span<const CatalogEntry> RunEntries();       // executing
 std::span<const CatalogEntry> GatherEntries();    // gathers, random numbers
 std::span<const CatalogEntry> RaceEntries();      // races, overwritten tiles
 std::span<const CatalogEntry> IndirectEntries();  // indirect views
+std::span<const CatalogEntry> DebugEntries();     // looking on
 std::span<const CatalogEntry> HostEntries();      // inputs, options, the host
 }  // namespace catalog
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/dynamic.h"
+#include "core/engines/dma_pieces.h"
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
 #include "core/numerics/alu.h"
@@ -88,12 +89,6 @@ class Mover {
   bool bits_ = false;
   bool dense_ = false;
   bool reported_ = false;
-};
-
-// n elements of a tile, from element `first` of its flat order on.
-struct Piece {
-  const Tile* tile = nullptr;
-  int64_t first = 0;
 };
 
 void MarkPiece(const Piece& dst, int64_t n, const CoreState& state) {
@@ -203,13 +198,16 @@ bool MoveBlocks(const Piece& dst, const Layout& to, const Piece& src,
   return true;
 }
 
+}  // namespace
+
 absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
-                       const Tile* described, CoreState& state) {
+                       const Tile* described, CoreState& state,
+                       std::string_view name) {
   if (dst.tile->dtype != src.tile->dtype) {
     if (IsPacked(src.tile->dtype)) return PackedHasNoValue(*src.tile, "src");
     if (IsPacked(dst.tile->dtype)) return PackedHasNoValue(*dst.tile, "dst");
   }
-  absl::Status status = CheckSource(src, n, "src", described, state);
+  absl::Status status = CheckSource(src, n, name, described, state);
   if (!status.ok()) return status;
   if (MoveContiguous(dst, src, n)) {
     MarkPiece(dst, n, state);
@@ -235,6 +233,8 @@ absl::Status MovePiece(const Piece& dst, const Piece& src, int64_t n,
   MarkPiece(dst, n, state);
   return absl::OkStatus();
 }
+
+namespace {
 
 // Where n fp32 elements lie one after the other, or null.
 float* ArrayOf(const Piece& piece, int64_t n, const CoreState& state) {
@@ -293,10 +293,11 @@ void WritePiece(const Piece& dst, int64_t n, const float* values,
              });
 }
 
-// Where element `at` of the flat order lies, and how many follow in the same
-// row; false if its row is left out. `moved` holds a row's tile.
-bool Locate(const DmaOperand& operand, int64_t at, int64_t& n,
-            std::optional<Tile>& moved, Piece& piece) {
+}  // namespace
+
+bool LocatePiece(const DmaOperand& operand, int64_t at, int64_t& n,
+                 std::optional<Tile>& moved, Piece& piece) {
+  at -= operand.first;
   if (!operand.has_rows) {
     piece.tile = &operand.tile;
     piece.first = at;
@@ -312,6 +313,8 @@ bool Locate(const DmaOperand& operand, int64_t at, int64_t& n,
   return true;
 }
 
+namespace {
+
 absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
                       int64_t n, CoreState& state) {
   float* const sum = RowBuffer(state, 0, kChunk);
@@ -321,7 +324,7 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
   std::optional<Tile> moved;
   Piece src;
   for (int s = 0; s < t.num_srcs; ++s) {
-    if (!Locate(t.srcs[static_cast<size_t>(s)], at, n, moved, src)) {
+    if (!LocatePiece(t.srcs[static_cast<size_t>(s)], at, n, moved, src)) {
       return absl::OkStatus();  // its row has no index: nothing is added
     }
     if (state.check_memory) {
@@ -344,7 +347,8 @@ absl::Status SumPiece(const DmaTransfer& t, int64_t at, const Piece& dst,
   return absl::OkStatus();
 }
 
-// Elements from `at` on that no row of an operand ends before.
+}  // namespace
+
 int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
   for (const DmaOperand& src : t.sources()) {
     if (!src.has_rows) continue;
@@ -353,6 +357,8 @@ int64_t SegmentLength(const DmaTransfer& t, int64_t at, int64_t n) {
   }
   return t.opcode == Opcode::kDmaCompute ? std::min(n, kChunk) : n;
 }
+
+namespace {
 
 // Column by column: the part's share of each.
 absl::Status MoveColumns(const DmaTransfer& t, DmaPart part, CoreState& state) {
@@ -363,7 +369,8 @@ absl::Status MoveColumns(const DmaTransfer& t, DmaPart part, CoreState& state) {
     const Tile to = Moved(t.dst.tile, w * t.column_step);
     const Tile from = Moved(t.srcs[0].tile, offset);
     const int64_t first = part.first / columns;
-    absl::Status status = MovePiece({&to, first}, {&from, first},
+    const int64_t source = first - t.srcs[0].first / columns;
+    absl::Status status = MovePiece({&to, first}, {&from, source},
                                     part.count / columns, nullptr, state);
     if (!status.ok()) return status;
   }
@@ -380,7 +387,8 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
       t.opcode == Opcode::kDmaTranspose ? &t.plain_src : nullptr;
   if (t.opcode != Opcode::kDmaCompute && !t.dst.has_rows &&
       !t.srcs[0].has_rows) {
-    return MovePiece({&t.dst.tile, part.first}, {&t.srcs[0].tile, part.first},
+    return MovePiece({&t.dst.tile, part.first},
+                     {&t.srcs[0].tile, part.first - t.srcs[0].first},
                      part.count, described, state);
   }
   std::optional<Tile> moved_dst, moved_src;
@@ -388,13 +396,13 @@ absl::Status ExecuteDmaPart(const DmaTransfer& t, DmaPart part,
   for (int64_t at = part.first; at < part.first + part.count;) {
     int64_t n = SegmentLength(t, at, part.first + part.count - at);
     absl::Status status;
-    if (!Locate(t.dst, at, n, moved_dst, dst)) {
+    if (!LocatePiece(t.dst, at, n, moved_dst, dst)) {
       at += n;
       continue;
     }
     if (t.opcode == Opcode::kDmaCompute) {
       status = SumPiece(t, at, dst, n, state);
-    } else if (Locate(t.srcs[0], at, n, moved_src, src)) {
+    } else if (LocatePiece(t.srcs[0], at, n, moved_src, src)) {
       status = MovePiece(dst, src, n, described, state);
     }
     if (!status.ok()) return status;

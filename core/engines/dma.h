@@ -37,6 +37,9 @@ struct DmaOperand {
   bool has_rows = false;
   // Bytes from `tile` to each row; kNoRow (core/dynamic.h): left out.
   std::vector<int64_t> rows;
+  // The elements before this one are not there: those of a staged part, whose
+  // tile or rows begin with it. A multiple of a row's size.
+  int64_t first = 0;
 
   int64_t size() const {
     const int64_t of_tile = tile.partitions * tile.free_size;
@@ -93,6 +96,17 @@ absl::Status ExecuteDmaPart(const DmaTransfer& transfer, DmaPart part,
 // The same of a copy without rows.
 absl::Status ExecuteDmaPart(const Tile& dst, const Tile& src, DmaPart part,
                             CoreState& state);
+
+// A part whose source has been read: what ExecuteDmaPart then writes it from.
+struct StagedPart {
+  bool has_read = false;
+  DmaTransfer transfer;          // the same, but read from `bytes`
+  std::vector<std::byte> bytes;  // of each source, its elements of the part
+};
+// The first half of ExecuteDmaPart: checks and copies what the part reads, so
+// that ExecuteDmaPart(staged.transfer, part, state) can write it later.
+absl::Status ReadDmaPart(const DmaTransfer& transfer, DmaPart part,
+                         StagedPart& staged, CoreState& state);
 
 // Whether a transfer writes bytes that it also reads, other than each onto
 // itself. Exact.

@@ -2,64 +2,21 @@
 // is loaded and while it runs.
 #include "core/device.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/explore.h"
 #include "frontend/bindings/bindings.h"
+#include "frontend/bindings/running.h"
 
 namespace trnemu::bindings {
 namespace {
-
-using InputBytes =
-    nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Asks Python now and then whether a signal (Ctrl-C) has come, and keeps the
-// exception that its handler raised.
-class SignalCheck {
- public:
-  // Without the GIL.
-  bool operator()() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < kInterval) return false;
-    last_ = now;
-    const nb::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() == 0) return false;
-    raised_.emplace();
-    return true;
-  }
-  void Rethrow() {
-    if (raised_) throw *std::exchange(raised_, std::nullopt);
-  }
-
- private:
-  static constexpr auto kInterval = std::chrono::milliseconds(50);
-  std::chrono::steady_clock::time_point last_ =
-      std::chrono::steady_clock::now();
-  std::optional<nb::python_error> raised_;
-};
-
-// What a device and its executables share: one runs at a time.
-struct SharedDevice {
-  std::mutex mutex;
-  std::unique_ptr<Device> device;
-};
-
-struct BoundResult {
-  RunResult result;  // its outputs' bytes are moved out by Outputs()
-};
-
-struct BoundExecutable {
-  std::shared_ptr<SharedDevice> shared;
-  std::unique_ptr<Executable> executable;
-};
 
 template <typename Enum>
 Enum OneOf(std::initializer_list<std::pair<std::string_view, Enum>> names,
@@ -83,6 +40,8 @@ void ReadNumerics(const std::map<std::string, std::string>& given,
   }
 }
 
+}  // namespace
+
 RunOptions ReadOptions(const nb::dict& given) {
   RunOptions o;
   o.checks = OneOf<Checks>({{"full", Checks::kFull},
@@ -97,6 +56,7 @@ RunOptions ReadOptions(const nb::dict& given) {
   o.time = nb::cast<bool>(given["time"]);
   o.values = nb::cast<bool>(given["values"]);
   o.strict = nb::cast<bool>(given["strict"]);
+  o.stop_at_nan = nb::cast<bool>(given["stop_at_nan"]);
   o.allow = nb::cast<std::vector<std::string>>(given["allow"]);
   ReadNumerics(nb::cast<std::map<std::string, std::string>>(given["numerics"]),
                o.numerics);
@@ -123,6 +83,8 @@ Inputs ReadInputs(const nb::list& given, std::vector<InputBytes>& keep) {
   return inputs;
 }
 
+namespace {
+
 BoundResult Run(BoundExecutable& self, const nb::list& given,
                 const nb::dict& options) {
   RunOptions run = ReadOptions(options);
@@ -135,6 +97,26 @@ BoundResult Run(BoundExecutable& self, const nb::list& given,
     const nb::gil_scoped_release release;
     const std::lock_guard lock(self.shared->mutex);
     result = self.executable->Run(inputs, run);
+  }
+  signals.Rethrow();
+  if (!result.ok()) Raise(result.status());
+  return {*std::move(result)};
+}
+
+// The result in the timed order, once `schedules` seeds have given the same.
+BoundResult Explore(BoundExecutable& self, const nb::list& given,
+                    const nb::dict& options, int64_t schedules) {
+  RunOptions run = ReadOptions(options);
+  std::vector<InputBytes> keep;
+  const Inputs inputs = ReadInputs(given, keep);
+  SignalCheck signals;
+  run.interrupted = [&signals] { return signals(); };
+  absl::StatusOr<RunResult> result;
+  {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(self.shared->mutex);
+    result = trnemu::Explore(*self.executable, inputs, run, schedules,
+                             "trnemu.run(..., schedule=SEED)", [](int64_t) {});
   }
   signals.Rethrow();
   if (!result.ok()) Raise(result.status());
@@ -225,6 +207,7 @@ class BoundDevice {
 }  // namespace
 
 void BindDevice(nb::module_& m) {
+  BindDebugger(m);
   nb::class_<BoundResult>(m, "Result", "What trnemu.RunResult is made of.")
       .def_prop_ro("target",
                    [](const BoundResult& r) { return r.result.target; })
@@ -246,7 +229,17 @@ void BindDevice(nb::module_& m) {
            nb::sig("def run(self, inputs: list[tuple[str, str, "
                    "tuple[int, ...], typing.Any]], options: dict[str, "
                    "typing.Any], /) "
-                   "-> Result"));
+                   "-> Result"))
+      .def("explore", &Explore,
+           nb::sig("def explore(self, inputs: list[tuple[str, str, "
+                   "tuple[int, ...], typing.Any]], options: dict[str, "
+                   "typing.Any], schedules: int, /) "
+                   "-> Result"))
+      .def("debug", &Debug, nb::keep_alive<0, 1>(),
+           nb::sig("def debug(self, inputs: list[tuple[str, str, "
+                   "tuple[int, ...], typing.Any]], options: dict[str, "
+                   "typing.Any], /) "
+                   "-> Debugger"));
   nb::class_<BoundDevice>(m, "Device", "What trnemu.Device is made of.")
       .def(nb::init<const std::string&, int>(), nb::arg("target"),
            nb::arg("cores"))

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "frontend/cli/common.h"
+#include "frontend/cli/log_diff.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/verbs.h"
 #include "isa/container.h"
@@ -70,7 +71,8 @@ int DiffPrograms(const DiffArgs& args, Kind kind_a, Kind kind_b,
   return Answer(args, "program", difference);
 }
 
-int DiffLogs(const DiffArgs& args, Progress& progress) {
+// Files that are no logs, line by line.
+int DiffLines(const DiffArgs& args, Progress& progress) {
   std::ifstream a(args.a), b(args.b);
   std::string difference, line_a, line_b;
   for (int64_t number = 1; difference.empty(); ++number) {
@@ -83,6 +85,78 @@ int DiffLogs(const DiffArgs& args, Progress& progress) {
   }
   progress.Stop();
   return Answer(args, "log", difference);
+}
+
+std::string Describe(const std::optional<LogEntry>& e) {
+  if (!e) return "(it is not in this log)";
+  return Cat("line ", e->line, ": ",
+             e->effect.empty() ? "no effect" : e->effect,
+             e->time.empty() ? "" : ", " + e->time);
+}
+
+Json ToJson(const std::optional<LogEntry>& e) {
+  if (!e) return nullptr;
+  Json json;
+  json["line"] = e->line;
+  json["effect"] = e->effect;
+  json["time"] = e->time;
+  json["text"] = e->text;
+  json["source"] = e->source;
+  return json;
+}
+
+int DiffLogs(const DiffArgs& args, Progress& progress) {
+  using Found = LogDifference::Kind;
+  const LogDifference d = CompareLogs(args.a, args.b);
+  if (d.kind == Found::kNotLogs) return DiffLines(args, progress);
+  progress.Stop();
+  const bool equal = d.kind == Found::kEqual || d.kind == Found::kTimes;
+  std::string difference;
+  if (!equal) {
+    const LogEntry& e = d.a ? *d.a : *d.b;
+    difference = Cat("instruction ", e.instruction, " of core ", e.core,
+                     e.occurrence > 1 ? Cat(", time ", e.occurrence) : "",
+                     e.source.empty() ? "" : ", at " + e.source, "\n  ", e.text,
+                     "\n- ", Describe(d.a), "\n+ ", Describe(d.b));
+    if (d.a && d.b && d.a->text != d.b->text) {
+      difference += Cat("\n  The programs differ: there it is ", d.b->text);
+    }
+    difference += Cat(
+        "\n", d.differences,
+        d.differences == 1 ? " instruction differs" : " instructions differ");
+  }
+  if (args.json) {
+    Json json = Envelope("diff");
+    json["ok"] = equal;
+    json["exit_code"] = equal ? kSuccess : kFault;
+    json["kind"] = "log";
+    json["equal"] = equal;
+    json["difference"] = equal ? Json(nullptr) : Json(difference);
+    json["instructions_compared"] = d.compared;
+    json["instructions_that_differ"] = d.differences;
+    json["times_differ"] = d.kind == Found::kTimes;
+    if (!equal) {
+      const LogEntry& e = d.a ? *d.a : *d.b;
+      json["core"] = e.core;
+      json["instruction"] = e.instruction;
+      json["occurrence"] = e.occurrence;
+      json["a"] = ToJson(d.a);
+      json["b"] = ToJson(d.b);
+    }
+    PrintJson(json);
+  } else if (equal) {
+    Print(Cat("The two logs are equal: ", Count(d.compared, "instruction"),
+              " with the same effects",
+              d.kind == Found::kTimes
+                  ? Cat(", though at other times (first: instruction ",
+                        d.a->instruction, ")")
+                  : "",
+              ".\n"));
+  } else {
+    Print(Cat("The logs differ: - is ", args.a, ", + is ", args.b, "\n",
+              difference, "\n"));
+  }
+  return equal ? kSuccess : kFault;
 }
 
 int Diff(const DiffArgs& args) {
@@ -117,10 +191,16 @@ void AddDiff(CLI::App& app, Action& action) {
   sub->footer(
       "Exit code 0 if they are equal, 1 if they differ.\n"
       "\n"
+      "Logs are compared instruction by instruction, in whatever order they\n"
+      "were written: the first whose effect differs, in the order of A, is "
+      "the\n"
+      "one to look at. Times do not count.\n"
+      "\n"
       "Examples:\n"
       "  trnemu diff a.trn b.trn\n"
       "  trnemu run k.trn --input x=x.npy --log a.log\n"
       "  trnemu run k.trn --input x=x.npy --log b.log --numerics matmul=exact\n"
+      "  trnemu run k.trn --input x=x.npy --log b.log --schedule 7\n"
       "  trnemu diff a.log b.log");
   sub->callback([args, &action] { action = [args] { return Diff(*args); }; });
 }

@@ -7,6 +7,8 @@
 
 #include "core/device.h"
 #include "frontend/cli/common.h"
+#include "frontend/cli/debug_options.h"
+#include "frontend/cli/debug_run.h"
 #include "frontend/cli/expect.h"
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/progress.h"
@@ -115,6 +117,7 @@ class RunVerb {
   std::optional<InterruptScope> interrupt_scope_;
   OutputFiles outputs_;
   LogFile log_;
+  Json debug_events_;  // of breaks and watches, with --json
   RunResult result_;
 };
 
@@ -207,7 +210,12 @@ int RunVerb::Execute() {
   progress_.Say(
       Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = [] { return interrupted.load(); };
-  absl::StatusOr<RunResult> result = executable_->Run(inputs, options_);
+  absl::StatusOr<RunResult> result =
+      args_.explore
+          ? RunExplore(args_, *executable_, inputs, options_, progress_)
+      : WantsDebugger(args_) ? RunDebugged(args_, *executable_, inputs,
+                                           options_, progress_, debug_events_)
+                             : executable_->Run(inputs, options_);
   if (!result.ok() && interrupted) return Interrupted(result.status());
   if (!result.ok()) return FailWith(result.status());
   result_ = *std::move(result);
@@ -240,6 +248,8 @@ int RunVerb::WriteFiles() {
 
 int RunVerb::Report() {
   RunReport report;
+  report.explored = args_.explore.value_or(0);
+  report.debug_events = std::move(debug_events_);
   report.program = args_.program;
   report.result = &result_;
   report.values = options_.values;
@@ -271,6 +281,10 @@ void AddRun(CLI::App& app, Action& action) {
       "  trnemu run k.trn --input x=x.npy --expect y=want.npy --rtol 1e-3\n"
       "  trnemu run k.trn --input x=x.npy --target trn1 --json\n"
       "  trnemu run k.trn --input x=x.npy --schedule 7    another legal order\n"
+      "  trnemu run k.trn --input x=x.npy --explore 100   a hundred of them\n"
+      "  trnemu run k.trn --input x=x.npy --stop-at-nan\n"
+      "  trnemu run k.trn --input x=x.npy --break k.py:12 --dump t[0:2]\n"
+      "  trnemu run k.trn --input x=x.npy --watch sbuf:3:4096+4\n"
       "  trnemu run k.trn --values off --hardware what_if.textproto\n"
       "\n"
       "bfloat16 and fp8 arrays are .npy files of V2/uint16 and V1/uint8\n"

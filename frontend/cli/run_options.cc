@@ -4,6 +4,7 @@
 
 #include "core/numerics/options.h"
 #include "frontend/cli/common.h"
+#include "frontend/cli/debug_options.h"
 #include "frontend/cli/reference.h"
 #include "isa/diagnostic_catalog.h"
 
@@ -140,6 +141,7 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
   run.add_option("--log", args.log,
                  "Write one line per retired instruction and its effects")
       ->type_name("FILE");
+  AddDebugOptions(run, args);
   run.add_option("--trace", args.trace, "Not in this version")
       ->type_name("FILE");
   run.add_flag("--json", args.json,
@@ -159,6 +161,7 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   options.time = args.time == "on";
   options.values = args.values == "on";
   options.strict = args.strict;
+  options.stop_at_nan = args.stop_at_nan;
   options.seed = args.seed;
   options.max_instructions = args.max_instructions;
   options.max_time_ns = args.max_time_ns;
@@ -169,7 +172,8 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   if (!options.time && args.max_time_ns) {
     return UsageError("--max-time-ns needs simulated time, but --time is off");
   }
-  absl::Status status = SetSchedule(args, options);
+  absl::Status status = CheckDebugOptions(args);
+  if (status.ok()) status = SetSchedule(args, options);
   if (status.ok()) status = SetNumerics(args, options);
   if (status.ok()) status = SetAllow(args, options);
   if (!status.ok()) return status;

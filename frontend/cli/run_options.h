@@ -19,7 +19,9 @@ struct RunArgs {
   double rtol = 1e-5, atol = 1e-8;
   std::string checks = "full", time = "on", values = "on", schedule;
   std::vector<std::string> allow, numerics;
-  bool strict = false, json = false;
+  bool strict = false, json = false, stop_at_nan = false, stop = false;
+  std::vector<std::string> breaks, dumps, watches;
+  std::optional<int64_t> explore;
   uint64_t seed = 0;
   std::optional<int64_t> max_instructions;
   std::optional<double> max_time_ns;

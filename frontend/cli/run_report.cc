@@ -68,6 +68,8 @@ Json ToJson(const RunReport& report) {
   }
   json["diagnostics"] = ToJsonArray(r.diagnostics);
   json["allowed"] = r.allowed;
+  if (report.explored > 0) json["explored"] = report.explored;
+  if (!report.debug_events.is_null()) json["debug"] = report.debug_events;
   return json;
 }
 
@@ -87,6 +89,11 @@ void PrintText(const RunReport& report) {
     Print("No output was written; --output-dir DIR writes them.\n");
   }
   if (!report.values) Print("No values were computed (--values off).\n");
+  if (report.explored > 0) {
+    Print(Cat("explored      ", Count(report.explored, "schedule"),
+              report.explored == 1 ? " agrees" : " agree",
+              " with the result in every bit\n"));
+  }
   if (!report.log.empty()) Print(Cat("log           ", report.log, "\n"));
   for (const Comparison& c : report.comparisons) {
     const std::string line = "expect        " + Describe(c) + "\n";

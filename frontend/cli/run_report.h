@@ -20,6 +20,8 @@ struct RunReport {
   const RunResult* result = nullptr;
   bool values = true;
   std::string log;
+  int64_t explored = 0;  // schedules that agree with the result
+  Json debug_events;     // of breaks and watches; null: there were none
   std::vector<Output> outputs;
   std::vector<Comparison> comparisons;
 

@@ -20,6 +20,7 @@ TypeError.
 
 from trnemu import _where as _where  # first: it says which frames are ours
 from trnemu._builder import ProgramBuilder
+from trnemu._debug import Debugger, EngineState, Reading, Stop, WatchHit, debug
 from trnemu._dtype import Dtype
 from trnemu._fault import Fault, InputFault
 from trnemu._operations import Operation, Parameter, Rule, operations
@@ -29,6 +30,7 @@ from trnemu._run import (
     Executable,
     Profile,
     RunResult,
+    explore,
     run,
 )
 from trnemu._targets import (
@@ -49,9 +51,11 @@ from trnemu._trnemu import (
 )
 
 __all__ = [
+    "Debugger",
     "Device",
     "Dtype",
     "EngineProfile",
+    "EngineState",
     "Executable",
     "Fault",
     "Finding",
@@ -61,14 +65,19 @@ __all__ = [
     "Profile",
     "Program",
     "ProgramBuilder",
+    "Reading",
     "Register",
     "Rule",
     "RunResult",
     "Semaphore",
     "Signal",
+    "Stop",
     "View",
     "Wait",
+    "WatchHit",
     "__version__",
+    "debug",
+    "explore",
     "get_nc_sub_version",
     "get_nc_version",
     "nc_version",

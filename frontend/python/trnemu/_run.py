@@ -212,6 +212,7 @@ def _options(
     max_instructions: int | None,
     time: bool,
     values: bool,
+    stop_at_nan: bool = False,
 ) -> dict[str, Any]:
     """The options of a run as the extension takes them."""
     order, schedule_seed = _schedule(schedule, time)
@@ -226,7 +227,34 @@ def _options(
         "max_instructions": max_instructions,
         "time": bool(time),
         "values": bool(values),
+        "stop_at_nan": bool(stop_at_nan),
     }
+
+
+_DEFAULTS: dict[str, Any] = {
+    "checks": "full",
+    "allow": (),
+    "strict": False,
+    "schedule": None,
+    "numerics": None,
+    "seed": 0,
+    "max_instructions": None,
+    "time": True,
+    "values": True,
+    "stop_at_nan": False,
+}
+
+
+def _looking_options(what: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of explore and debug: those of run, but without some."""
+    refused = {"values"} | ({"schedule"} if what == "explore" else set())
+    for name in given:
+        if name not in _DEFAULTS or name in refused:
+            raise TypeError(
+                f"trnemu.{what} has no option {name!r}; there are "
+                f"{', '.join(k for k in _DEFAULTS if k not in refused)}"
+            )
+    return _options(**{**_DEFAULTS, **given})
 
 
 class Executable:
@@ -257,6 +285,7 @@ class Executable:
         max_instructions: int | None = None,
         time: bool = True,
         values: bool = True,
+        stop_at_nan: bool = False,
     ) -> RunResult:
         """Runs the program to its end; the options are those of trnemu.run.
 
@@ -275,9 +304,23 @@ class Executable:
             max_instructions,
             time,
             values,
+            stop_at_nan,
         )
         arrays = _inputs(self._tensors, inputs)
         return RunResult(self._executable.run(arrays, options))
+
+
+    def explore(
+        self,
+        inputs: Mapping[str, np.ndarray[Any, Any]],
+        schedules: int,
+        **options: Any,
+    ) -> RunResult:
+        """trnemu.explore, on this device. Before any run of the program on it,
+        so that all runs start alike."""
+        arrays = _inputs(self._tensors, inputs)
+        given = _looking_options("explore", options)
+        return RunResult(self._executable.explore(arrays, given, schedules))
 
 
 class Device:
@@ -326,6 +369,7 @@ def run(
     max_instructions: int | None = None,
     time: bool = True,
     values: bool = True,
+    stop_at_nan: bool = False,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -343,6 +387,8 @@ def run(
     seed: of the device's random generators.
     max_instructions: a budget; None is none.
     time: False does not simulate time. values: False simulates time alone.
+    stop_at_nan: the first NaN or infinity that comes of finite inputs is a
+        Fault (nan.produced, nan.infinity_produced).
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -355,11 +401,42 @@ def run(
         "max_instructions": max_instructions,
         "time": time,
         "values": values,
+        "stop_at_nan": stop_at_nan,
     }
+    allow = _names(allow)
+    return _load(program, target, allow).run(inputs, allow=allow, **options)
+
+
+def _load(
+    program: Program, target: str | None, allow: Iterable[str]
+) -> Executable:
+    """The program on a fresh device."""
     if not isinstance(program, Program):
         raise TypeError(
             f"program must be a trnemu.Program, not {type(program).__name__}"
         )
-    allow = _names(allow)
     device = Device(program.target if target is None else target, program.cores)
-    return device.load(program, allow).run(inputs, allow=allow, **options)
+    return device.load(program, allow)
+
+
+def explore(
+    program: Program,
+    inputs: Mapping[str, np.ndarray[Any, Any]],
+    schedules: int = 100,
+    target: str | None = None,
+    **options: Any,
+) -> RunResult:
+    """Runs a program in simulated time, then under the schedules 1 to
+    `schedules`, and gives the result of the first run once all agree with it
+    in every bit.
+
+    options: those of trnemu.run but schedule and values; checks may not be
+        "off". With time=False the first run is in program order.
+
+    Raises Fault: schedule.outputs_differ (category race) at the first schedule
+    whose outputs differ, with the element and both values; what another
+    schedule faults with, its seed among the details. trnemu.run(...,
+    schedule=seed) repeats it.
+    """
+    executable = _load(program, target, _names(options.get("allow", ())))
+    return executable.explore(inputs, schedules, **options)

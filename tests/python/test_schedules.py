@@ -1,0 +1,297 @@
+"""Random schedules: legal for what is synchronised, adversarial for the rest;
+and trnemu.explore, which compares many of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cli_kit import FAULT, SUCCESS, USAGE, refuses, trnemu as command
+import trnemu
+from trnemu import Signal
+
+SHAPE = (128, 64)
+X = np.arange(128 * 64, dtype=np.float32).reshape(SHAPE)
+SEEDS = range(1, 41)
+
+
+class Explicit:
+    """x comes into t; y goes out of it. Semaphores are the test's."""
+
+    def __init__(self):
+        self.b = trnemu.ProgramBuilder(target="trn2", sync="explicit", name="k")
+        self.x = self.b.input("x", SHAPE, "float32")
+        self.y = self.b.output("y", SHAPE, "float32")
+        self.t = self.b.sbuf(SHAPE, "float32", name="t")
+        self.loaded = self.b.semaphore()
+        self.done = self.b.semaphore()
+
+    def load(self, **options):
+        self.b.dma_copy(dst=self.t, src=self.x, signal=[(self.loaded, 1)],
+                        **options)
+
+    def double(self, **options):
+        self.b.tensor_scalar(dst=self.t, data=self.t, op0="multiply",
+                             operand0=2.0, **options)
+
+    def outcomes(self):
+        """Of each seed the output, or the id of the fault."""
+        program = self.b.build()
+        for seed in SEEDS:
+            try:
+                yield trnemu.run(program, {"x": X}, schedule=seed).outputs["y"]
+            except trnemu.Fault as fault:
+                yield fault.id
+
+
+def doubled(wait=True):
+    """y = 2 x; without `wait` the store does not wait for the product."""
+    e = Explicit()
+    e.load()
+    e.double(wait=[(e.loaded, 16)], signal=[(e.done, 1)])
+    e.b.dma_copy(dst=e.y, src=e.t,
+                 wait=[(e.loaded, 16)] + ([(e.done, 1)] if wait else []))
+    return e
+
+
+def same(outcome, want):
+    return not isinstance(outcome, str) and np.array_equal(outcome, want)
+
+
+def test_a_synchronised_program_gives_the_same_bits_under_every_seed():
+    assert all(same(y, 2 * X) for y in doubled().outcomes())
+
+
+def test_a_store_that_does_not_wait_shows_under_most_seeds():
+    wrong = [y for y in doubled(wait=False).outcomes() if not same(y, 2 * X)]
+    assert len(wrong) >= len(SEEDS) // 2
+
+
+def test_a_source_that_is_released_when_read_may_be_overwritten():
+    e = Explicit()
+    e.load()
+    e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.loaded, 16)],
+                 signal=[Signal(e.done, "add", 1, at="read")])
+    e.double(wait=[(e.done, 16)])
+    assert all(same(y, X) for y in e.outcomes())
+
+
+def test_a_source_overwritten_while_a_store_reads_it_shows():
+    e = Explicit()
+    e.load()
+    e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.loaded, 16)],
+                 signal=[Signal(e.done, "add", 1, at="read")])
+    e.double(wait=[(e.loaded, 16), (e.done, 15)])  # one part too few
+    assert any(not same(y, X) for y in e.outcomes())
+
+
+def test_what_was_read_is_not_yet_written():
+    """A consumer that waits for the release of the source reads too early:
+    that a part is one step would hide it."""
+    e = Explicit()
+    e.b.dma_copy(dst=e.t, src=e.x,
+                 signal=[Signal(e.loaded, "add", 1, at="read")])
+    e.double(wait=[(e.loaded, 16)], signal=[(e.done, 1)])
+    e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.done, 1)])
+    assert "memory.read_unwritten" in {y for y in e.outcomes() if isinstance(y, str)}
+
+
+def test_parts_of_one_queue_keep_their_order():
+    """x goes to t, and from there to y, through the same queues: no wait is
+    needed, because part k of the store reads what part k of the load wrote."""
+    e = Explicit()
+    e.load()
+    e.b.dma_copy(dst=e.y, src=e.t)
+    assert all(same(y, X) for y in e.outcomes())
+
+
+@pytest.mark.parametrize("schedule", ["timed", "program", 1, 2, 3])
+def test_the_signal_of_the_read_comes_before_that_of_the_write(schedule):
+    """The release sets the semaphore to 5, the completion adds 1 to it: 6. The
+    other way round it is 5, and the store waits for ever."""
+    e = Explicit()
+    e.b.dma_copy(dst=e.t, src=e.x, queues=1, signal=[
+        Signal(e.loaded, "add", 1),
+        Signal(e.loaded, "set", 5, at="read"),
+    ])
+    e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.loaded, 6)])
+    r = trnemu.run(e.b.build(), {"x": X}, schedule=schedule)
+    assert np.array_equal(r.outputs["y"], X)
+
+
+def moves(kind):
+    """y = a gather, scatter, sum, transpose or cast of x, by DMA alone."""
+    b = trnemu.ProgramBuilder(target="trn2", name=kind)
+    x = b.input("x", SHAPE, "float32")
+    t = b.sbuf(SHAPE, "float32")
+    b.dma_copy(dst=t, src=x)
+    if kind == "cast":
+        y = b.output("y", SHAPE, "bfloat16")
+        b.dma_copy(dst=y, src=t)
+        import ml_dtypes
+        return b.build(), X.astype(ml_dtypes.bfloat16)
+    if kind == "sum":
+        y = b.output("y", SHAPE, "float32")
+        b.dma_compute(dst=y, srcs=[t, x], reduce_op="add")
+        return b.build(), X + X
+    if kind == "transpose":
+        y = b.output("y", (64, 128), "float32")
+        across = b.sbuf((64, 128), "float32")
+        b.dma_transpose(dst=across, src=x)
+        b.dma_copy(dst=y, src=across)
+        return b.build(), X.T
+    i = b.constant("i", np.arange(127, -1, -1, dtype=np.int32)[:, None])
+    index = b.sbuf((128, 1), "int32")
+    b.dma_copy(dst=index, src=i)
+    y = b.output("y", SHAPE, "float32")
+    if kind == "gather":
+        b.dma_copy(dst=t, src=x.vector_select(0, index))
+        b.dma_copy(dst=y, src=t)
+    else:
+        b.dma_copy(dst=y.vector_select(0, index), src=t)
+    return b.build(), X[::-1]
+
+
+@pytest.mark.parametrize("kind", ["cast", "sum", "transpose", "gather", "scatter"])
+def test_a_part_in_two_steps_moves_what_one_step_does(kind):
+    program, want = moves(kind)
+    for schedule in ("program", *range(1, 13)):
+        y = trnemu.run(program, {"x": X}, schedule=schedule).outputs["y"]
+        assert y.tobytes() == np.ascontiguousarray(want).tobytes(), schedule
+
+
+def test_the_same_seed_is_the_same_run():
+    for seed in range(1, 6):
+        a, b = (trnemu.debug(doubled(False).b.build(), {"x": X}, schedule=seed)
+                for _ in range(2))
+        while not a.ended:
+            assert a.step() == b.step()
+
+
+def behind(seed):
+    """How many of 8 parts the slowest queue has written when the fastest has
+    written all of its own."""
+    e = Explicit()
+    for _ in range(8):
+        e.load()
+    d = trnemu.debug(e.b.build(), {"x": X}, schedule=seed, allow=[
+        "output.unwritten"])
+    written = [0] * 16
+    while max(written) < 8:
+        stop = d.step()
+        if stop.effect == "write":
+            written[stop.part] += 1
+    return min(written)
+
+
+def test_in_some_orders_one_queue_is_done_before_another_has_begun():
+    """Were all queues equally fast, one would end its 16 steps before another
+    has done two in about 16 * 17 / 2^17 of the orders: 1 in 500."""
+    slowest = [behind(seed) for seed in SEEDS]
+    assert slowest.count(0) >= 5
+    assert max(slowest) >= 2  # and in others they keep together
+
+
+# ---- explore ----
+
+
+def test_explore_gives_the_timed_result_when_all_schedules_agree():
+    program = doubled().b.build()
+    r = trnemu.explore(program, {"x": X}, 20)
+    assert np.array_equal(r.outputs["y"], 2 * X)
+    assert r.time_ns == trnemu.run(program, {"x": X}).time_ns
+
+
+def test_explore_names_the_output_the_element_both_values_and_the_seed():
+    program = doubled(wait=False).b.build()
+    with pytest.raises(trnemu.Fault) as caught:
+        trnemu.explore(program, {"x": X}, 50)
+    f = caught.value
+    assert (f.category, f.id, f.operand) == (
+        "race", "schedule.outputs_differ", "y")
+    seed = int(f.details["schedule"])
+    assert f"trnemu.run(..., schedule={seed})" == f.details["replay"]
+    timed = trnemu.run(program, {"x": X}).outputs["y"]
+    other = trnemu.run(program, {"x": X}, schedule=seed).outputs["y"]
+    row, column = map(int, f.details["index"].strip("[]").split(","))
+    differ = np.argwhere(timed != other)
+    assert [row, column] == differ[0].tolist()
+    assert f.details["elements_that_differ"] == f"{len(differ)} of 8192"
+    assert f"{timed[row, column]:g} (" in f.details["value_in_reference"]
+    assert f"{other[row, column]:g} (" in f.details["value_with_seed"]
+    for earlier in range(1, seed):
+        y = trnemu.run(program, {"x": X}, schedule=earlier).outputs["y"]
+        assert np.array_equal(y, timed)
+
+
+def test_explore_reports_a_seed_that_faults_with_the_seed():
+    e = Explicit()
+    e.b.dma_copy(dst=e.t, src=e.x,
+                 signal=[Signal(e.loaded, "add", 1, at="read")])
+    e.b.dma_copy(dst=e.y, src=e.t, trigger="gpsimd", wait=[(e.loaded, 16)])
+    with pytest.raises(trnemu.Fault) as caught:
+        trnemu.explore(e.b.build(), {"x": X}, 50)
+    assert caught.value.id == "memory.read_unwritten"
+    assert int(caught.value.details["schedule"]) >= 1
+
+
+def test_explore_starts_every_run_from_the_same_inout():
+    b = trnemu.ProgramBuilder(target="trn2", name="count")
+    x = b.inout("x", (4, 4), "float32")
+    t = b.sbuf((4, 4), "float32")
+    b.dma_copy(dst=t, src=x)
+    b.tensor_scalar(dst=t, data=t, op0="add", operand0=1.0)
+    b.dma_copy(dst=x, src=t)
+    r = trnemu.explore(b.build(), {"x": np.zeros((4, 4), np.float32)}, 10)
+    assert (r.outputs["x"] == 1).all()
+
+
+@pytest.mark.parametrize("options", [{"checks": "off"}, {"schedules": 0}])
+def test_explore_refuses_what_would_hide_a_race(options):
+    with pytest.raises(trnemu.InputFault) as caught:
+        trnemu.explore(doubled().b.build(), {"x": X}, **options)
+    assert caught.value.id == "option.explore"
+
+
+@pytest.mark.parametrize("option", ["schedule", "values", "sched"])
+def test_explore_refuses_options_that_it_would_ignore(option):
+    with pytest.raises(TypeError, match=option):
+        trnemu.explore(doubled().b.build(), {"x": X}, **{option: 1})
+
+
+def saved(directory, program):
+    path = directory / "k.trn"
+    program.save(str(path))
+    np.save(directory / "x.npy", X)
+    return path, "--input", f"x={directory / 'x.npy'}"
+
+
+def test_the_command_explores_and_gives_the_command_that_replays(tmp_path):
+    run = ("run", *saved(tmp_path, doubled(wait=False).b.build()))
+    result = command(*run, "--explore", 50)
+    assert result.returncode == FAULT
+    assert "race [schedule.outputs_differ]" in result.stderr
+    replay = result.stderr.split("replay")[1].splitlines()[0].split()
+    assert replay[0] == "trnemu" and replay[-2] == "--schedule"
+    out = tmp_path / "out"
+    assert command(*replay[1:], "--output-dir", out).returncode == SUCCESS
+    assert not np.array_equal(np.load(out / "y.npy"), 2 * X)
+    fault = json.loads(command(*run, "--explore", 50, "--json").stdout)["fault"]
+    assert fault["category"] == "race"
+
+
+def test_the_command_says_in_one_line_that_all_agree(tmp_path):
+    run = ("run", *saved(tmp_path, doubled().b.build()), "--explore", 30)
+    result = command(*run)
+    assert result.returncode == SUCCESS
+    assert "30 schedules agree with the result in every bit" in result.stdout
+    assert json.loads(command(*run, "--json").stdout)["explored"] == 30
+
+
+@pytest.mark.parametrize("more", [
+    ("--schedule", 3), ("--log", "a.log"), ("--break", 0), ("--checks", "off"),
+    ("--values", "off"),
+])
+def test_the_command_refuses_what_does_not_go_with_explore(tmp_path, more):
+    run = ("run", *saved(tmp_path, doubled().b.build()), "--explore", 2)
+    refuses(command(*run, *more), USAGE, "--explore")
