@@ -79,6 +79,12 @@ absl::Status CheckOptions(const RunOptions& o) {
   return absl::OkStatus();
 }
 
+// Whether the run may go on after a read of bytes that nothing has written.
+// They are zero then, so that no run depends on those before it.
+bool SeesUnwritten(const RunOptions& options) {
+  return options.checks == Checks::kOff || !options.allow.empty();
+}
+
 std::vector<std::vector<std::byte>> LoadedProgram::SaveInouts() const {
   std::vector<std::vector<std::byte>> saved(blocks_.size());
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -109,6 +115,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     for (auto& tile : state->loaded) {
       if (tile != nullptr) tile->rows = 0;
     }
+    state->match_values = {};
     state->match_lanes = 0;
     state->scalar_accumulators.fill(0);
     state->scalar_accumulators_set.fill(false);
@@ -119,7 +126,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->topk_reported = false;
     states.push_back(state.get());
   }
-  for (auto& core : machine_->cores) core->Clear();
+  for (auto& core : machine_->cores) core->Clear(SeesUnwritten(options));
 }
 
 absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {
@@ -153,7 +160,7 @@ absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {
   if (options.values) {
     auto outputs =
         CollectOutputs(*program_, blocks_, options.checks != Checks::kOff);
-    if (!outputs.ok()) return outputs.status();
+    if (!outputs.ok()) return runner.ExplainOutput(outputs.status());
     result.outputs = *std::move(outputs);
   }
   return result;
@@ -170,7 +177,7 @@ absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
     return ToStatus(d);  // allowed at load, not for this run
   }
   const auto saved = SaveInouts();
-  PrepareHbm(*program_, inputs, blocks_);
+  PrepareHbm(*program_, inputs, SeesUnwritten(options), blocks_);
   absl::StatusOr<RunResult> result = RunOnce(options);
   if (!result.ok()) {
     RestoreInouts(saved);

@@ -10,9 +10,13 @@ CoreMemory::CoreMemory(const MemoryLimits& limits)
       psum(limits.psum_partition_bytes),
       psum_state(static_cast<size_t>(psum.stride() / 2 * kPartitions)) {}
 
-void CoreMemory::Clear() {
+void CoreMemory::Clear(bool zero) {
   sbuf.ClearShadow();
   psum.ClearShadow();
+  if (zero) {
+    sbuf.ClearData();
+    psum.ClearData();
+  }
   std::fill(psum_state.begin(), psum_state.end(),
             static_cast<uint8_t>(PsumWriter::kNothing));
 }

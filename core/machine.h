@@ -21,8 +21,8 @@ struct CoreMemory {
   OnChipMemory psum;
   // PsumWriter of each pair of bytes, as psum is laid out.
   std::vector<uint8_t> psum_state;
-  // Forgets what was written.
-  void Clear();
+  // Forgets what was written; `zero`: fills all with zeros, too.
+  void Clear(bool zero);
 };
 
 struct Machine {

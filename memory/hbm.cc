@@ -88,6 +88,10 @@ void HbmBlock::ClearShadow() {
   if (owner_) owner_->ClearShadow(address_, size_);
 }
 
+void HbmBlock::ClearData() {
+  if (owner_) Release(data_, Aligned(size_));
+}
+
 absl::StatusOr<std::shared_ptr<Hbm>> Hbm::Create(int64_t bytes) {
   std::shared_ptr<Hbm> hbm(new Hbm());
   hbm->size_ = std::max<int64_t>(bytes, kAlignment) / kAlignment * kAlignment;
