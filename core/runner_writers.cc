@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/runner.h"
+#include "isa/call.h"
+#include "isa/operations.h"
 
 namespace trnemu {
 namespace {
@@ -89,6 +91,29 @@ const Access* FindOperand(const CoreProgram& core, const Instruction& i,
   return nullptr;
 }
 
+// The parameter of the operation that an operand of one of its instructions
+// is; "" if it cannot be told.
+std::string_view ParameterOf(const Program& program, const Hardware& hardware,
+                             size_t core, const Instruction& i,
+                             const Access& access) {
+  const auto& stream = program.cores[core].stream(i.engine);
+  auto at = static_cast<size_t>(&i - stream.data());
+  while (at > 0 && stream[at].step != 0) --at;
+  std::vector<const Instruction*> group;
+  do {
+    group.push_back(&stream[at++]);
+  } while (at < stream.size() && stream[at].step != 0);
+  Call call;
+  const Expansion expansion{&program.cores[core], group};
+  if (!Lift(program, hardware, expansion, call).ok()) return "";
+  const auto parameters = call.operation->parameters;
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const Value& value = call[static_cast<int>(p)];
+    if (value.is_tile() && value.access == access) return parameters[p].name;
+  }
+  return "";
+}
+
 }  // namespace
 
 uint64_t Runner::RanAt(const Writer& writer) const {
@@ -113,10 +138,14 @@ void Runner::DescribeUnwritten(Diagnostic& d, uint32_t tensor,
                                const Instruction* reader) const {
   const std::string& name = program_.tensors[tensor].name;
   const auto writers = FindWriters(program_, tensor, range);
+  // What to do about an accumulation is known without them.
+  std::string unused;
+  std::string& remedy =
+      d.id == "nc_matmul.accumulate_unwritten" ? unused : d.remedy;
   if (writers.empty()) {
     d.related.push_back(absl::StrCat("nothing in the program writes ", name));
-    d.remedy = absl::StrCat("write ", name,
-                            " first, for example with dma_copy or memset");
+    remedy = absl::StrCat("write ", name,
+                          " first, for example with dma_copy or memset");
     return;
   }
   const Writer* last = nullptr;  // of other bytes
@@ -138,13 +167,13 @@ void Runner::DescribeUnwritten(Diagnostic& d, uint32_t tensor,
       if (!sure) {
       } else if (reader != nullptr && w.core == range.core &&
                  w.instruction->order > reader->order) {
-        d.remedy = "it comes later in the program: move the read behind it";
+        remedy = "it comes later in the program: move the read behind it";
       } else if (reader != nullptr) {
-        d.remedy = "wait for that instruction: for a semaphore that it signals";
+        remedy = "wait for that instruction: for a semaphore that it signals";
       }
     } else if (InFlight(w)) {
       absl::StrAppend(&text, writes, ", and was not complete");
-      d.remedy = "wait for that transfer: for the semaphore that it signals";
+      remedy = "wait for that transfer: for the semaphore that it signals";
     } else {
       absl::StrAppend(&text, " ran and may write them, but left them out");
     }
@@ -192,6 +221,11 @@ void Runner::DescribeOperand(Diagnostic& d, size_t core,
   if (access == nullptr) return;
   const Tensor& t = program_.tensors[access->tensor];
   d.details.emplace_back("tensor", DescribeTensor(program_, t));
+  const std::string_view parameter =
+      ParameterOf(program_, *machine_.hardware, core, i, *access);
+  if (!parameter.empty() && parameter != d.operand) {
+    d.details.emplace_back("parameter", parameter);
+  }
   const auto range = RangeOf(d, core, access->tensor, t.space());
   if (!range) return;
   if (d.id == "nc_matmul.accumulate_on_other") {
