@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import trnemu
-from oracle import harness
 from oracle.types import Array, Case, OperandSpec, Tile
 
 
@@ -69,16 +68,10 @@ class Holed:
         source = self.b.input(f"{name}_in", (rows, size), "uint8")
         self.inputs[f"{name}_in"] = np.frombuffer(
             tile.backing.tobytes(), np.uint8).reshape(rows, size)
-        to, whole = bytes_of(view), source
-        if tile.space == "psum":
-            whole = self.b.sbuf((rows, size), "uint8")
-            self.b.dma_copy(dst=whole, src=source)
+        to = bytes_of(view)
         for p, q, low, high in self._pieces(tile):
             piece = (slice(p, q), slice(low, high))
-            if tile.space != "psum":
-                self.b.dma_copy(dst=to[piece], src=whole[piece])
-            else:  # matmuls ask who wrote: an instruction, not a matmul
-                self.b.dma_copy(dst=to[piece], src=whole[piece])
+            self.b.dma_copy(dst=to[piece], src=source[piece])
         return view
 
     def _pieces(self, tile: Tile) -> list[tuple[int, int, int, int]]:
@@ -122,3 +115,9 @@ def places(spec: OperandSpec) -> tuple[list[int], list[int]]:
               inside[-1] * size + size - 1]
     near = others[np.argsort(np.abs(others - middle))][:2] * size
     return [int(b) for b in dict.fromkeys(chosen)], [int(b) for b in near]
+
+
+def bytes_at(text: str) -> tuple[int, int]:
+    """ "[64, 68)" as numbers."""
+    begin, end = text.strip("[)").split(", ")
+    return int(begin), int(end)
