@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "isa/passes/capacity.h"
+#include "isa/passes/memory_map.h"
 #include "isa/passes/registers.h"
 
 namespace trnemu {
@@ -79,6 +81,7 @@ class Verifier {
 
   const Program& program_;
   const Hardware& hardware_;
+  bool described_ = false;  // the neighbours of a tile that does not fit
   const VerifyOptions& options_;
   std::vector<Diagnostic> findings_;
   std::map<std::pair<std::string, std::string>, size_t> seen_;
@@ -131,10 +134,8 @@ void Verifier::CheckTensors() {
 void Verifier::CheckTile(const Tensor& t) {
   const bool sbuf = t.kind == TensorKind::kSbuf;
   const MemoryLimits& m = hardware_.memory;
-  const int64_t limit = !sbuf ? m.psum_partition_bytes
-                        : program_.swdge
-                            ? m.sbuf_usable_partition_bytes_with_swdge
-                            : m.sbuf_usable_partition_bytes;
+  const Limit usable = LimitOf(t.space(), program_, hardware_);
+  const int64_t limit = usable.bytes;
   const int64_t bytes = t.bytes_per_partition();
   const int64_t partitions = t.shape.empty() ? 0 : t.shape[0];
   Diagnostic d;
@@ -152,6 +153,13 @@ void Verifier::CheckTile(const Tensor& t) {
                      " bytes per partition at byte ", t.byte_address, "; ",
                      hardware_.name, " has ", limit, " usable bytes in ",
                      std::string(Name(t.space()))));
+    DescribeLimit(hardware_, usable, d);
+    // Once: it looks at the whole program.
+    if (!std::exchange(described_, true)) {
+      DescribeNeighbours(program_, usable,
+                         static_cast<uint32_t>(&t - program_.tensors.data()),
+                         d);
+    }
   } else {
     const uint64_t align =
         sbuf ? SizeOf(t.dtype) : std::max<uint64_t>(4, SizeOf(t.dtype));

@@ -39,6 +39,7 @@ from trnemu._targets import (
 )
 from trnemu._trnemu import (
     Finding,
+    MemoryMap,
     Program,
     Register,
     Semaphore,
@@ -56,6 +57,7 @@ __all__ = [
     "Fault",
     "Finding",
     "InputFault",
+    "MemoryMap",
     "Operation",
     "Parameter",
     "Profile",
