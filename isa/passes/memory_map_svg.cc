@@ -13,10 +13,11 @@ namespace {
 
 // Pixels.
 constexpr double kWidth = 1100, kLeft = 92, kRight = 30;
-constexpr double kTop = 96, kPlot = 320, kBottom = 56;
+constexpr double kTop = 96, kPlot = 400, kBottom = 56;
 constexpr double kPart = kTop + kPlot + kBottom;
 constexpr double kHeader = 40;
-constexpr double kCharacter = 6.6;  // of 11 px text, about
+constexpr double kCharacter = 6.6;    // of 11 px text, about
+constexpr size_t kMaxLabelled = 500;  // tiles; more are not labelled beside
 
 std::string Escaped(std::string_view text) {
   std::string out;
@@ -58,7 +59,7 @@ class Picture {
   Picture(const MemoryMapPart& part, const Program& program, double y)
       : part_(part), program_(program), y_(y) {
     const int64_t limit = std::max<int64_t>(1, part.limit.bytes);
-    to_scale_ = part.end * 5 > limit;
+    to_scale_ = part.end * 2 > limit;
     top_ = to_scale_ ? std::max(limit, part.end)
                      : std::max<int64_t>(64, part.end + part.end / 6);
     count_ = std::max<int64_t>(1, part.instructions);
@@ -162,9 +163,33 @@ class Picture {
       const double at = y + height / 2 + (two ? -2.5 : 4);
       Label(x + width / 2, at, fits(both) ? both : t.name);
       if (two) Label(x + width / 2, at + 14, size);
+    } else {
+      LabelBeside(t.name, x, x + width, y + height / 2);
     }
     svg_ += "</g>\n";
   }
+
+  // The name of a tile too thin for it, behind or before it, where nothing else
+  // is.
+  void LabelBeside(const std::string& name, double left, double right,
+                   double y) {
+    if (part_.spans.size() > kMaxLabelled) return;
+    const double length = static_cast<double>(name.size()) * kCharacter + 4;
+    if (right + length < kWidth - kRight && IsFree(right, right + length, y)) {
+      Text(right + 3, y + 4, "class=\"beside\"", name);
+    } else if (left - length > kLeft && IsFree(left - length, left, y)) {
+      Text(left - 3, y + 4, "class=\"beside\" text-anchor=\"end\"", name);
+    }
+  }
+  bool IsFree(double left, double right, double y) const {
+    return std::none_of(
+        part_.spans.begin(), part_.spans.end(), [&](const MemorySpan& s) {
+          return X(s.first) < right - 0.01 && X(s.last + 1.0) > left + 0.01 &&
+                 Y(static_cast<double>(s.address)) > y - 6 &&
+                 Y(static_cast<double>(s.address + s.bytes)) < y + 6;
+        });
+  }
+  bool PeakIsRight() const { return X(part_.peak_at) > kWidth * 0.6; }
 
   void Label(double x, double y, std::string_view text) {
     Text(x, y, "class=\"name\" text-anchor=\"middle\"", text);
@@ -185,7 +210,10 @@ class Picture {
     const double y =
         to_scale_ ? Y(static_cast<double>(part_.limit.bytes)) : y_ + kTop;
     Line(kLeft, y, kWidth - kRight, y, "class=\"limit\"");
-    Text(kWidth - kRight, y - 5, "class=\"limitname\" text-anchor=\"end\"",
+    const bool left = PeakIsRight();
+    Text(left ? kLeft : kWidth - kRight, y - 5,
+         left ? "class=\"limitname\""
+              : "class=\"limitname\" text-anchor=\"end\"",
          absl::StrCat("limit ", part_.limit.bytes,
                       to_scale_ ? "" : ", further up: not to scale"));
   }
@@ -193,7 +221,7 @@ class Picture {
   void Peak() {
     const double x = X(part_.peak_at + 0.5);
     Line(x, y_ + kTop, x, y_ + kTop + kPlot, "class=\"peak\"");
-    const bool right = x > kWidth * 0.6;
+    const bool right = PeakIsRight();
     Text(
         x + (right ? -6 : 6), y_ + kTop - 5,
         right ? "class=\"peakname\" text-anchor=\"end\"" : "class=\"peakname\"",
@@ -216,6 +244,7 @@ text { font-family: Helvetica, Arial, sans-serif; fill: #222 }
 .note { font-size: 11px; fill: #555 }
 .tick { font-size: 11px; fill: #444 }
 .name { font-size: 11px }
+.beside { font-size: 10px; fill: #555 }
 .limitname { font-size: 11px; fill: #b3261e }
 .peakname { font-size: 11px; fill: #1a56a8 }
 .plot { fill: #fafafa; stroke: #999 }

@@ -39,21 +39,26 @@ Scale ScaleOf(const MemoryMapPart& part) {
   return scale;
 }
 
-// Rows from the lowest bytes on. Where tiles meet, or are smaller than a cell,
-// the one that begins last is seen.
+// Rows from the lowest bytes on. A cell shows the tile that has most of its
+// bytes, of equals the one that begins last.
 std::vector<std::string> Draw(const MemoryMapPart& part, const Scale& scale) {
-  std::vector<std::string> rows(
-      static_cast<size_t>(std::max(1, scale.rows)),
-      std::string(static_cast<size_t>(scale.columns), '.'));
+  const auto height = static_cast<size_t>(std::max(1, scale.rows));
+  const auto width = static_cast<size_t>(scale.columns);
+  std::vector<std::string> rows(height, std::string(width, '.'));
+  std::vector<int64_t> most(height * width, 1);
   for (size_t i = 0; i < part.spans.size(); ++i) {
     const MemorySpan& s = part.spans[i];
-    const auto low = static_cast<size_t>(s.address / scale.bytes);
-    const auto high = static_cast<size_t>(
-        (s.address + std::max<int64_t>(1, s.bytes) - 1) / scale.bytes);
     const auto left = static_cast<size_t>(s.first / scale.instructions);
     const auto right = static_cast<size_t>(s.last / scale.instructions);
-    for (size_t y = low; y <= high && y < rows.size(); ++y) {
-      for (size_t x = left; x <= right && x < rows[y].size(); ++x) {
+    for (auto y = static_cast<size_t>(s.address / scale.bytes); y < height;
+         ++y) {
+      const int64_t row = static_cast<int64_t>(y) * scale.bytes;
+      const int64_t bytes = std::min(s.address + s.bytes, row + scale.bytes) -
+                            std::max(s.address, row);
+      if (bytes <= 0) break;
+      for (size_t x = left; x <= right && x < width; ++x) {
+        if (bytes < most[y * width + x]) continue;
+        most[y * width + x] = bytes;
         rows[y][x] = LetterOf(i);
       }
     }
