@@ -54,6 +54,18 @@ std::vector<LiveTile> LiveAt(const std::vector<LiveTile>& obstacles,
   return live;
 }
 
+std::vector<LiveTile> MeetingWith(const std::vector<LiveTile>& obstacles,
+                                  const std::vector<LiveTile>& tiles,
+                                  const LiveTile& tile) {
+  std::vector<LiveTile> meeting;
+  for (const auto* list : {&obstacles, &tiles}) {
+    for (const LiveTile& other : *list) {
+      if (other.Meets(tile)) meeting.push_back(other);
+    }
+  }
+  return meeting;
+}
+
 std::vector<TileRow> RowsOf(const Program& program,
                             const std::vector<LiveTile>& live) {
   std::vector<TileRow> rows;
@@ -170,7 +182,10 @@ absl::Status DoesNotFit(const Draft& draft, const Hardware& hardware,
   d.source = draft.program.DescribeSource(
       tensor.source != kNoSource ? tensor.source : at.source);
   d.details.push_back({"total", absl::StrCat(total, " bytes per partition")});
-  d.related = TileTable(draft.program, RowsOf(draft.program, live));
+  // Where there is enough, what is in the way may come later.
+  const std::vector<LiveTile> table =
+      total > limit.bytes ? live : MeetingWith(obstacles, tiles, tile);
+  d.related = TileTable(draft.program, RowsOf(draft.program, table));
   d.remedy = Remedy(draft.program, hardware, limit, live, total);
   return ToStatus(std::move(d));
 }
