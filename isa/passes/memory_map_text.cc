@@ -18,10 +18,12 @@ constexpr std::string_view kLetters =
 
 char LetterOf(size_t span) { return kLetters[span % kLetters.size()]; }
 
-// Bytes of a row and instructions of a column, at least 1 each.
+// Bytes of a row, instructions of a column, and, where there are few of them,
+// columns of an instruction; at least 1 each.
 struct Scale {
   int64_t bytes = 1;
   int64_t instructions = 1;
+  int64_t repeat = 1;
   int rows = 1;
   int columns = 1;
 };
@@ -34,8 +36,9 @@ Scale ScaleOf(const MemoryMapPart& part) {
   scale.rows = static_cast<int>((part.end + scale.bytes - 1) / scale.bytes);
   const int64_t n = std::max<int64_t>(1, part.instructions);
   scale.instructions = (n + kColumns - 1) / kColumns;
-  scale.columns =
-      static_cast<int>((n + scale.instructions - 1) / scale.instructions);
+  scale.repeat = std::clamp<int64_t>(kColumns / n, 1, 4);
+  scale.columns = static_cast<int>((n + scale.instructions - 1) /
+                                   scale.instructions * scale.repeat);
   return scale;
 }
 
@@ -48,8 +51,10 @@ std::vector<std::string> Draw(const MemoryMapPart& part, const Scale& scale) {
   std::vector<int64_t> most(height * width, 1);
   for (size_t i = 0; i < part.spans.size(); ++i) {
     const MemorySpan& s = part.spans[i];
-    const auto left = static_cast<size_t>(s.first / scale.instructions);
-    const auto right = static_cast<size_t>(s.last / scale.instructions);
+    const auto left =
+        static_cast<size_t>(s.first / scale.instructions * scale.repeat);
+    const auto right = static_cast<size_t>(
+        (s.last / scale.instructions + 1) * scale.repeat - 1);
     for (auto y = static_cast<size_t>(s.address / scale.bytes); y < height;
          ++y) {
       const int64_t row = static_cast<int64_t>(y) * scale.bytes;
@@ -82,7 +87,8 @@ void AddPart(const MemoryMapPart& part, const Program& program,
                           static_cast<int64_t>(y) * scale.bytes, rows[y]);
   }
   std::string peak(static_cast<size_t>(scale.columns), '-');
-  peak[static_cast<size_t>(part.peak_at / scale.instructions)] = '^';
+  peak[static_cast<size_t>(part.peak_at / scale.instructions * scale.repeat)] =
+      '^';
   absl::StrAppendFormat(&text, "%10s +%s\n", "byte", peak);
   const std::string right = absl::StrCat(part.instructions - 1);
   absl::StrAppendFormat(&text, "%10s  0%*s  instruction, ^ the peak\n\n", "",

@@ -132,10 +132,10 @@ def test_the_text_shows_each_tile_by_a_letter():
     text = str(chain().memory_map())
     lines = [x for x in text.splitlines() if " |" in x]
     drawing = [x.split(" |")[1] for x in lines]
-    # a takes instructions 0 and 1, b (above it) 1 and 2, c 2
-    assert drawing[-1] == "aa."
+    # a takes instructions 0 and 1, b (above it) 1 and 2, c 2; 4 columns each
+    assert drawing[-1] == "aaaaaaaa...."
     assert {"a", "b", "c"} <= set("".join(drawing))
-    assert all(len(x) == 3 for x in drawing)
+    assert all(len(x) == 12 for x in drawing)
     assert re.search(r"a a +0 +400 +0 to 1", text)
     assert "limit 229368" in text and max(map(len, lines)) <= 80
 
