@@ -14,9 +14,9 @@
 namespace trnemu {
 
 // A tile from the first to the last instruction that uses it, in program order
-// of its core. A tile that goes round a loop (its value enters an iteration
-// from before the loop, or from the iteration before) is live in all of it; one
-// that every iteration begins by writing is live from there.
+// of its core. One that is used before a loop and in it, or whose value one
+// iteration leaves for the next, is live in all of the loop; one that every
+// iteration begins by writing, only from there.
 struct MemorySpan {
   uint32_t tensor = 0;
   uint32_t core = 0;

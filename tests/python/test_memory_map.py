@@ -105,6 +105,19 @@ def test_a_value_that_one_iteration_leaves_for_the_next_lives_all_the_loop():
     assert row(m, "last")["last"] >= row(m, "out")["last"]
 
 
+def test_a_tile_from_before_a_loop_lives_all_of_it_though_it_is_written_there():
+    """The write may be of a part."""
+    b = trnemu.ProgramBuilder(target="trn2")
+    t, out = (b.sbuf((4, 8), "float32", name=n) for n in ("t", "out"))
+    b.memset(dst=t, value=0.0)
+    with b.fori_loop(0, 3):
+        b.memset(dst=t[:, :4], value=1.0)
+        b.tensor_copy(dst=out, src=t)
+        b.memset(dst=out, value=2.0)
+    m = b.build().memory_map()
+    assert row(m, "t")["last"] > row(m, "out")["last"] - 1
+
+
 def test_each_core_and_memory_has_its_own():
     b = trnemu.ProgramBuilder(target="trn2", cores=2)
     for core in range(2):

@@ -141,6 +141,15 @@ def everything_read(case: Case) -> dict[int, set[int]]:
     return read
 
 
+def edges(spec: OperandSpec, read: set[int]) -> list[int]:
+    """Elements of the view that are not read, next to some that are: at most
+    four, from the first and from the last on."""
+    view = np.unique(spec.where()).tolist()
+    found = [e for before, e, after in zip([None, *view], view, [*view[1:], None])
+             if e not in read and (before in read or after in read)]
+    return list(dict.fromkeys(found[:2] + found[-2:]))
+
+
 def check_report(fault: Any, case: Case, name: str, spec: OperandSpec,
                  byte: int) -> None:
     """Tensor, partition, byte range, operand, reader and allocation."""
@@ -178,6 +187,7 @@ def test_every_byte_that_is_read_must_have_been_written(operation, target):
         for name, spec in inputs_of(case):
             size = spec.tile.backing.itemsize
             inside, beside = places(spec)
+            beside += [e * size for e in edges(spec, read[id(spec.tile)])]
             for byte in inside + beside:
                 fault = Holed(case, (spec.tile, byte)).fault()
                 where = f"{name}, byte {byte}\n{harness.describe(case)}"
