@@ -26,6 +26,7 @@ class LoadedProgram : public Executable {
         machine_(std::move(machine)),
         blocks_(std::move(blocks)),
         allowed_(std::move(allowed)),
+        tiles_(FindTileBytes(*program_)),
         time_(*machine_->hardware) {
     for (size_t c = 0; c < program_->cores.size(); ++c) {
       states_.push_back(std::make_unique<CoreState>());
@@ -47,6 +48,7 @@ class LoadedProgram : public Executable {
   std::shared_ptr<Machine> machine_;
   std::vector<HbmBlock> blocks_;
   std::vector<Diagnostic> allowed_;
+  std::vector<TileBytes> tiles_;
   TimeModel time_;
   std::vector<std::unique_ptr<CoreState>> states_;
   bool have_inouts_ = false;
@@ -126,7 +128,8 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->topk_reported = false;
     states.push_back(state.get());
   }
-  for (auto& core : machine_->cores) core->Clear(SeesUnwritten(options));
+  for (auto& core : machine_->cores) core->Clear();
+  if (SeesUnwritten(options)) ZeroTiles(tiles_, *machine_);
 }
 
 absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {

@@ -1,7 +1,9 @@
 #include "core/machine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
+#include <tuple>
 
 namespace trnemu {
 
@@ -10,13 +12,9 @@ CoreMemory::CoreMemory(const MemoryLimits& limits)
       psum(limits.psum_partition_bytes),
       psum_state(static_cast<size_t>(psum.stride() / 2 * kPartitions)) {}
 
-void CoreMemory::Clear(bool zero) {
+void CoreMemory::Clear() {
   sbuf.ClearShadow();
   psum.ClearShadow();
-  if (zero) {
-    sbuf.ClearData();
-    psum.ClearData();
-  }
   std::fill(psum_state.begin(), psum_state.end(),
             static_cast<uint8_t>(PsumWriter::kNothing));
 }
@@ -37,6 +35,44 @@ absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
   }
   machine->hardware = std::move(hardware);
   return machine;
+}
+
+std::vector<TileBytes> FindTileBytes(const Program& program) {
+  std::vector<TileBytes> tiles;
+  for (const Tensor& t : program.tensors) {
+    if (!t.on_chip()) continue;
+    const auto address = static_cast<int64_t>(t.byte_address);
+    tiles.push_back(
+        {t.core, t.space(), address, address + t.bytes_per_partition()});
+  }
+  std::sort(tiles.begin(), tiles.end(),
+            [](const TileBytes& a, const TileBytes& b) {
+              return std::tie(a.core, a.space, a.low) <
+                     std::tie(b.core, b.space, b.low);
+            });
+  std::vector<TileBytes> merged;
+  for (const TileBytes& tile : tiles) {
+    const bool meets = !merged.empty() && merged.back().core == tile.core &&
+                       merged.back().space == tile.space &&
+                       merged.back().high >= tile.low;
+    if (meets) {
+      merged.back().high = std::max(merged.back().high, tile.high);
+    } else {
+      merged.push_back(tile);
+    }
+  }
+  return merged;
+}
+
+void ZeroTiles(const std::vector<TileBytes>& tiles, Machine& machine) {
+  for (const TileBytes& tile : tiles) {
+    CoreMemory& core = *machine.cores[tile.core];
+    OnChipMemory& memory = tile.space == Space::kPsum ? core.psum : core.sbuf;
+    for (int64_t p = 0; p < kPartitions; ++p) {
+      std::memset(memory.at(p, tile.low), 0,
+                  static_cast<size_t>(tile.high - tile.low));
+    }
+  }
 }
 
 void Placement::Resolve(size_t core, const Access& a, Tile& t) const {

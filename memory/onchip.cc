@@ -26,11 +26,6 @@ void* Reserve(size_t bytes) {
   return memory;
 }
 
-// The kernel replaces the pages by zero ones; cheaper than writing zeros.
-void Zero(std::byte* begin, size_t bytes) {
-  if (madvise(begin, bytes, MADV_DONTNEED) != 0) std::memset(begin, 0, bytes);
-}
-
 }  // namespace
 
 OnChipMemory::OnChipMemory(int64_t partition_bytes)
@@ -44,7 +39,11 @@ OnChipMemory::OnChipMemory(int64_t partition_bytes)
 
 OnChipMemory::~OnChipMemory() { munmap(base_, bytes() + shadow_size()); }
 
-void OnChipMemory::ClearShadow() { Zero(shadow_bytes(), shadow_size()); }
-void OnChipMemory::ClearData() { Zero(base_, bytes()); }
+void OnChipMemory::ClearShadow() {
+  // The kernel replaces the pages by zero ones; cheaper than writing zeros.
+  if (madvise(shadow_bytes(), shadow_size(), MADV_DONTNEED) != 0) {
+    std::memset(shadow_bytes(), 0, shadow_size());
+  }
+}
 
 }  // namespace trnemu

@@ -35,8 +35,6 @@ class OnChipMemory {
   }
   // Forgets what was written; contents stay (they are arbitrary anyway).
   void ClearShadow();
-  // Zeroes the contents.
-  void ClearData();
 
  private:
   size_t bytes() const { return static_cast<size_t>(stride_) * kPartitions; }
