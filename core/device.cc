@@ -128,8 +128,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->topk_reported = false;
     states.push_back(state.get());
   }
-  for (auto& core : machine_->cores) core->Clear();
-  if (SeesUnwritten(options)) ZeroTiles(tiles_, *machine_);
+  ResetTiles(tiles_, SeesUnwritten(options), *machine_);
 }
 
 absl::StatusOr<RunResult> LoadedProgram::RunOnce(const RunOptions& options) {

@@ -12,13 +12,6 @@ CoreMemory::CoreMemory(const MemoryLimits& limits)
       psum(limits.psum_partition_bytes),
       psum_state(static_cast<size_t>(psum.stride() / 2 * kPartitions)) {}
 
-void CoreMemory::Clear() {
-  sbuf.ClearShadow();
-  psum.ClearShadow();
-  std::fill(psum_state.begin(), psum_state.end(),
-            static_cast<uint8_t>(PsumWriter::kNothing));
-}
-
 absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
     std::shared_ptr<const Hardware> hardware, int cores) {
   auto machine = std::make_shared<Machine>();
@@ -64,13 +57,23 @@ std::vector<TileBytes> FindTileBytes(const Program& program) {
   return merged;
 }
 
-void ZeroTiles(const std::vector<TileBytes>& tiles, Machine& machine) {
+void ResetTiles(const std::vector<TileBytes>& tiles, bool zero,
+                Machine& machine) {
   for (const TileBytes& tile : tiles) {
     CoreMemory& core = *machine.cores[tile.core];
-    OnChipMemory& memory = tile.space == Space::kPsum ? core.psum : core.sbuf;
+    const bool psum = tile.space == Space::kPsum;
+    OnChipMemory& memory = psum ? core.psum : core.sbuf;
+    const int64_t bytes = tile.high - tile.low;
     for (int64_t p = 0; p < kPartitions; ++p) {
-      std::memset(memory.at(p, tile.low), 0,
-                  static_cast<size_t>(tile.high - tile.low));
+      memory.shadow_at(p, tile.low).Clear(0, bytes);
+      if (zero) {
+        std::memset(memory.at(p, tile.low), 0, static_cast<size_t>(bytes));
+      }
+      if (!psum) continue;
+      const int64_t row = p * (memory.stride() / 2);
+      std::fill(core.psum_state.begin() + row + tile.low / 2,
+                core.psum_state.begin() + row + (tile.high + 1) / 2,
+                static_cast<uint8_t>(PsumWriter::kNothing));
     }
   }
 }
