@@ -134,6 +134,9 @@ class Runner : public FindingSink {
                           const ByteRange& range) const;
   uint64_t RanAt(const Writer& writer) const;
   bool InFlight(const Writer& writer) const;
+  // Searches for writers look through the program: at most some in a run, where
+  // reads of unwritten bytes are allowed.
+  mutable int writers_described_ = 0;
   absl::Status Deadlock() const;
   std::string BarrierText(size_t core, const Instruction& i) const;
   void DescribeExchanges(Diagnostic& d) const;

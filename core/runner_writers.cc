@@ -15,6 +15,8 @@ namespace {
 
 // Writers that a report lists.
 constexpr size_t kMaxListed = 3;
+// Findings of a run whose writers are looked for.
+constexpr int kMaxDescribed = 100;
 
 std::optional<std::string_view> DetailOf(const Diagnostic& d,
                                          std::string_view key) {
@@ -227,7 +229,8 @@ void Runner::DescribeOperand(Diagnostic& d, size_t core,
     d.details.emplace_back("parameter", parameter);
   }
   const auto range = RangeOf(d, core, access->tensor, t.space());
-  if (!range) return;
+  if (!range || writers_described_ >= kMaxDescribed) return;
+  ++writers_described_;
   if (d.id == "nc_matmul.accumulate_on_other") {
     DescribeLastWriter(d, access->tensor, *range);
   } else if (d.id == "memory.read_unwritten" ||
