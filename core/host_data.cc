@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "isa/builder.h"
 
 namespace trnemu {
@@ -48,6 +49,64 @@ absl::Status CheckInput(const Tensor& t, const InputArray& a) {
   return absl::OkStatus();
 }
 
+// "[0, 3]": the index of a flat element.
+std::string IndexOf(std::span<const int64_t> shape, int64_t element) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = element % shape[d];
+    element /= shape[d];
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ", "), "]");
+}
+
+// Bytes and elements that have not been written.
+struct Missing {
+  int64_t first_end = 0;  // of the first bytes without a gap
+  int64_t bytes = 0;
+  int64_t elements = 0;
+};
+
+Missing CountMissing(const WrittenBits& shadow, int64_t first, int64_t nbytes,
+                     int64_t size) {
+  Missing missing;
+  missing.first_end = first;
+  int64_t last = -1;  // element
+  for (int64_t at = first; at < nbytes;) {
+    ++missing.bytes;
+    if (at / size != last) ++missing.elements;
+    last = at / size;
+    if (missing.first_end == at) ++missing.first_end;
+    ++at;
+    at += shadow.FirstClear(at, nbytes - at);
+  }
+  return missing;
+}
+
+absl::Status CheckOutput(const Program& program, const Tensor& t,
+                         const WrittenBits& shadow) {
+  const int64_t at = shadow.FirstClear(0, t.nbytes());
+  if (at == t.nbytes()) return absl::OkStatus();
+  const auto size = static_cast<int64_t>(SizeOf(t.dtype));
+  const Missing missing = CountMissing(shadow, at, t.nbytes(), size);
+  Diagnostic d;
+  d.category = Category::kUninitialized;
+  d.id = "output.unwritten";
+  d.operand = t.name;
+  d.message =
+      absl::StrCat("output ", t.name, " of ", ShapeAndDtype(t.shape, t.dtype),
+                   " was not written in full: ", missing.elements, " of ",
+                   t.size(), " elements were not, the first at ",
+                   IndexOf(t.shape, at / size), " (byte ", at, ")");
+  d.details = {
+      {"first_element", IndexOf(t.shape, at / size)},
+      {"byte_range", absl::StrCat("[", at, ", ", missing.first_end, ")")},
+      {"unwritten_bytes", absl::StrCat(missing.bytes)},
+      {"unwritten_elements", absl::StrCat(missing.elements)}};
+  d.source = program.DescribeSource(t.source);
+  d.remedy = "write every element of the output, or make it smaller";
+  return ToStatus(std::move(d));
+}
+
 std::vector<std::string_view> InputNames(const Program& program) {
   std::vector<std::string_view> names;
   for (const Tensor& t : program.tensors) {
@@ -91,7 +150,7 @@ absl::Status CheckInputs(const Program& program, const Inputs& inputs,
   return absl::OkStatus();
 }
 
-void PrepareHbm(const Program& program, const Inputs& inputs,
+void PrepareHbm(const Program& program, const Inputs& inputs, bool zero,
                 std::vector<HbmBlock>& blocks) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& t = program.tensors[i];
@@ -106,6 +165,7 @@ void PrepareHbm(const Program& program, const Inputs& inputs,
       block.shadow().Set(0, t.nbytes());
     } else {
       block.ClearShadow();
+      if (zero) block.ClearData();
     }
   }
 }
@@ -118,19 +178,8 @@ absl::StatusOr<std::map<std::string, HostArray>> CollectOutputs(
     if (!IsOutput(t)) continue;
     const size_t bytes = static_cast<size_t>(t.nbytes());
     if (check) {
-      const int64_t at = blocks[i].shadow().FirstClear(0, t.nbytes());
-      if (at < t.nbytes()) {
-        Diagnostic d;
-        d.category = Category::kUninitialized;
-        d.id = "output.unwritten";
-        d.message = absl::StrCat(
-            "output ", t.name, " of ", ShapeAndDtype(t.shape, t.dtype),
-            " was not written in full: byte ", at, " (element ",
-            at / static_cast<int64_t>(SizeOf(t.dtype)), ") never was");
-        d.source = program.DescribeSource(t.source);
-        d.remedy = "write every element of the output, or make it smaller";
-        return ToStatus(std::move(d));
-      }
+      absl::Status written = CheckOutput(program, t, blocks[i].shadow());
+      if (!written.ok()) return written;
     }
     HostArray& array = outputs[t.name];
     array.dtype = t.dtype;

@@ -19,8 +19,8 @@ absl::Status CheckInputs(const Program& program, const Inputs& inputs,
                          bool have_inouts);
 
 // Copies inputs to their blocks and says what is written before the program
-// starts: inputs, constants, inouts.
-void PrepareHbm(const Program& program, const Inputs& inputs,
+// starts: inputs, constants, inouts. `zero`: what is not is filled with zeros.
+void PrepareHbm(const Program& program, const Inputs& inputs, bool zero,
                 std::vector<HbmBlock>& blocks);
 
 // The output and inout tensors. With `check`, every byte of an output must

@@ -1,7 +1,9 @@
 #include "core/machine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
+#include <tuple>
 
 namespace trnemu {
 
@@ -9,13 +11,6 @@ CoreMemory::CoreMemory(const MemoryLimits& limits)
     : sbuf(limits.sbuf_partition_bytes),
       psum(limits.psum_partition_bytes),
       psum_state(static_cast<size_t>(psum.stride() / 2 * kPartitions)) {}
-
-void CoreMemory::Clear() {
-  sbuf.ClearShadow();
-  psum.ClearShadow();
-  std::fill(psum_state.begin(), psum_state.end(),
-            static_cast<uint8_t>(PsumWriter::kNothing));
-}
 
 absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
     std::shared_ptr<const Hardware> hardware, int cores) {
@@ -33,6 +28,54 @@ absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
   }
   machine->hardware = std::move(hardware);
   return machine;
+}
+
+std::vector<TileBytes> FindTileBytes(const Program& program) {
+  std::vector<TileBytes> tiles;
+  for (const Tensor& t : program.tensors) {
+    if (!t.on_chip()) continue;
+    const auto address = static_cast<int64_t>(t.byte_address);
+    tiles.push_back(
+        {t.core, t.space(), address, address + t.bytes_per_partition()});
+  }
+  std::sort(tiles.begin(), tiles.end(),
+            [](const TileBytes& a, const TileBytes& b) {
+              return std::tie(a.core, a.space, a.low) <
+                     std::tie(b.core, b.space, b.low);
+            });
+  std::vector<TileBytes> merged;
+  for (const TileBytes& tile : tiles) {
+    const bool meets = !merged.empty() && merged.back().core == tile.core &&
+                       merged.back().space == tile.space &&
+                       merged.back().high >= tile.low;
+    if (meets) {
+      merged.back().high = std::max(merged.back().high, tile.high);
+    } else {
+      merged.push_back(tile);
+    }
+  }
+  return merged;
+}
+
+void ResetTiles(const std::vector<TileBytes>& tiles, bool zero,
+                Machine& machine) {
+  for (const TileBytes& tile : tiles) {
+    CoreMemory& core = *machine.cores[tile.core];
+    const bool psum = tile.space == Space::kPsum;
+    OnChipMemory& memory = psum ? core.psum : core.sbuf;
+    const int64_t bytes = tile.high - tile.low;
+    for (int64_t p = 0; p < kPartitions; ++p) {
+      memory.shadow_at(p, tile.low).Clear(0, bytes);
+      if (zero) {
+        std::memset(memory.at(p, tile.low), 0, static_cast<size_t>(bytes));
+      }
+      if (!psum) continue;
+      const int64_t row = p * (memory.stride() / 2);
+      std::fill(core.psum_state.begin() + row + tile.low / 2,
+                core.psum_state.begin() + row + (tile.high + 1) / 2,
+                static_cast<uint8_t>(PsumWriter::kNothing));
+    }
+  }
 }
 
 void Placement::Resolve(size_t core, const Access& a, Tile& t) const {

@@ -21,8 +21,6 @@ struct CoreMemory {
   OnChipMemory psum;
   // PsumWriter of each pair of bytes, as psum is laid out.
   std::vector<uint8_t> psum_state;
-  // Forgets what was written.
-  void Clear();
 };
 
 struct Machine {
@@ -33,6 +31,20 @@ struct Machine {
 
 absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
     std::shared_ptr<const Hardware> hardware, int cores);
+
+// The bytes of each partition that a program's tiles cover: [low, high), apart
+// from each other.
+struct TileBytes {
+  size_t core = 0;
+  Space space = Space::kInvalid;
+  int64_t low = 0, high = 0;
+};
+std::vector<TileBytes> FindTileBytes(const Program& program);
+// Forgets what was written there and by whom; `zero`: fills them with zeros,
+// too. A program reads and writes nothing else on chip. (Giving the pages back
+// to the host would cost a page fault a partition.)
+void ResetTiles(const std::vector<TileBytes>& tiles, bool zero,
+                Machine& machine);
 
 // A loaded program's tensors: HBM blocks by tensor index, null for tiles.
 class Placement {

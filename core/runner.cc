@@ -50,6 +50,7 @@ Runner::Runner(const Program& program, Machine& machine,
       s.engine = engine;
       s.begin = s.next = stream.data();
       s.end = stream.data() + stream.size();
+      s.ran.resize(stream.size());
       s.registers.Resize(CountRegisters(program.cores[c], stream));
       StreamLoops loops(program.cores[c], stream, places);
       if (!loops.empty()) {
@@ -459,6 +460,8 @@ void Runner::Retire(Sequencer& s) {
   ++opcode_counts_[static_cast<size_t>(s.next->opcode)];
   if (s.next->step == 0) ++operation_counts_[s.next->operation];
   const Instruction* const from = s.next;
+  s.ran[static_cast<size_t>(from - s.begin)] =
+      static_cast<uint64_t>(profile_.instructions);
   s.next = jump_ != nullptr ? jump_ : s.next + 1;
   if (s.loops != nullptr && !s.done()) {
     s.position.Move(*s.loops, static_cast<size_t>(from - s.begin),

@@ -28,6 +28,7 @@
 #include "core/semaphores.h"
 #include "core/sequencer.h"
 #include "core/time_model.h"
+#include "core/writers.h"
 #include "isa/program.h"
 #include "isa/text.h"
 
@@ -49,6 +50,8 @@ class Runner : public FindingSink {
 
   Profile& profile() { return profile_; }
   std::vector<Diagnostic>& findings() { return findings_; }
+  // output.unwritten, with who could have written the bytes.
+  absl::Status ExplainOutput(const absl::Status& status) const;
 
   // How it stands, for those who look on.
   const Program& program() const { return program_; }
@@ -164,10 +167,17 @@ class Runner : public FindingSink {
   absl::Status Locate(const absl::Status& status, size_t core,
                       const Instruction& i);
   void DescribeOperand(Diagnostic& d, size_t core, const Instruction& i) const;
-  // The last instruction before `i` that writes bytes of `access`, as a
-  // sentence; "" if there is none.
-  std::string LastWriter(size_t core, const Instruction& i,
-                         const Access& access) const;
+  // Who wrote, or could have written, bytes that a finding is about
+  // (core/runner_writers.cc). `reader` is null for an output.
+  void DescribeUnwritten(Diagnostic& d, uint32_t tensor, const ByteRange& range,
+                         const Instruction* reader) const;
+  void DescribeLastWriter(Diagnostic& d, uint32_t tensor,
+                          const ByteRange& range) const;
+  uint64_t RanAt(const Writer& writer) const;
+  bool InFlight(const Writer& writer) const;
+  // Searches for writers look through the program: at most some in a run, where
+  // reads of unwritten bytes are allowed.
+  mutable int writers_described_ = 0;
   absl::Status Deadlock() const;
   std::string BarrierText(size_t core, const Instruction& i) const;
   void DescribeExchanges(Diagnostic& d) const;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "core/execution.h"
 #include "core/loop_position.h"
@@ -52,6 +53,10 @@ struct Sequencer {
   uint8_t table = 0;
   // DMA: when the next transfer's payload may start.
   Ticks next_payload = 0;
+
+  // When each instruction ran last, counted from 1 in all sequencers together;
+  // 0: never. For reports.
+  std::vector<uint64_t> ran;
 
   RegisterFile registers;
   const StreamLoops* loops = nullptr;  // null: it has none

@@ -9,7 +9,8 @@ using enum Category;
 constexpr CatalogEntry kEntries[] = {
     {"memory.read_unwritten", kUninitialized,
      "An instruction reads bytes that nothing has written in this run. On a "
-     "device they hold whatever an earlier program left.",
+     "device they hold whatever an earlier program left; if allowed, they are "
+     "zero here.",
      "a tile of 128 partitions of which 127 were written, then reduced",
      "Write all that is read, or narrow the view. With explicit "
      "synchronisation: wait for the instruction that writes them.",

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "isa/passes/capacity.h"
+#include "isa/passes/memory_map.h"
 #include "isa/passes/registers.h"
 
 namespace trnemu {
@@ -73,13 +75,14 @@ class Verifier {
   void CheckRegisterCount(size_t core, Engine engine);
   bool CheckOperands(size_t core, const Instruction& instruction);
   bool CheckPlace(size_t core, Engine engine, const Instruction& instruction);
-  bool InsideTensor(const Access& access, const Indirection* i) const;
-  std::string WhatIsOutside(size_t core, const Access& access) const;
+  absl::Status CheckInside(const Access& access, const Indirection* i) const;
+  absl::Status CheckPlaceOf(size_t core, const Access& access) const;
   void Locate(Diagnostic& d, size_t core, const Instruction& instruction) const;
 
   const Program& program_;
   const Hardware& hardware_;
   const VerifyOptions& options_;
+  bool described_ = false;  // the neighbours of a tile that does not fit
   std::vector<Diagnostic> findings_;
   std::map<std::pair<std::string, std::string>, size_t> seen_;
   Call call_;
@@ -131,10 +134,8 @@ void Verifier::CheckTensors() {
 void Verifier::CheckTile(const Tensor& t) {
   const bool sbuf = t.kind == TensorKind::kSbuf;
   const MemoryLimits& m = hardware_.memory;
-  const int64_t limit = !sbuf ? m.psum_partition_bytes
-                        : program_.swdge
-                            ? m.sbuf_usable_partition_bytes_with_swdge
-                            : m.sbuf_usable_partition_bytes;
+  const Limit usable = LimitOf(t.space(), program_, hardware_);
+  const int64_t limit = usable.bytes;
   const int64_t bytes = t.bytes_per_partition();
   const int64_t partitions = t.shape.empty() ? 0 : t.shape[0];
   Diagnostic d;
@@ -152,6 +153,13 @@ void Verifier::CheckTile(const Tensor& t) {
                      " bytes per partition at byte ", t.byte_address, "; ",
                      hardware_.name, " has ", limit, " usable bytes in ",
                      std::string(Name(t.space()))));
+    DescribeLimit(hardware_, usable, d);
+    // Once: it looks at the whole program.
+    if (!std::exchange(described_, true)) {
+      DescribeNeighbours(program_, usable,
+                         static_cast<uint32_t>(&t - program_.tensors.data()),
+                         d);
+    }
   } else {
     const uint64_t align =
         sbuf ? SizeOf(t.dtype) : std::max<uint64_t>(4, SizeOf(t.dtype));
@@ -181,32 +189,50 @@ void Verifier::Locate(Diagnostic& d, size_t core, const Instruction& i) const {
   d.source = program_.DescribeSource(i.source);
 }
 
-bool Verifier::InsideTensor(const Access& a, const Indirection* i) const {
+// OK if the operand is inside its tensor wherever a run moves it. The details
+// say which element is not, and the limit.
+absl::Status Verifier::CheckInside(const Access& a,
+                                   const Indirection* i) const {
   const Tensor& t = program_.tensors[a.tensor];
-  if (a.space != t.space()) return false;
-  if (i != nullptr && !MisfitOf(a, *i).empty()) return false;
+  Diagnostic d;
+  d.message = absl::StrCat(Describe(a), " reaches outside tensor ", t.name,
+                           " of shape ", DescribeShape(t.shape), " ",
+                           std::string(Name(t.dtype)));
+  const bool fits =
+      a.space == t.space() && (i == nullptr || MisfitOf(a, *i).empty());
+  if (!fits) return ToStatus(std::move(d));
   const int64_t bytes = a.on_chip() ? t.bytes_per_partition() : t.nbytes();
-  return CheckBounds(a, bytes / static_cast<int64_t>(SizeOf(a.dtype)),
-                     a.on_chip() ? t.shape[0] : 0, t.name, i)
-      .ok();
+  const absl::Status bounds =
+      CheckBounds(a, bytes / static_cast<int64_t>(SizeOf(a.dtype)),
+                  a.on_chip() ? t.shape[0] : 0, t.name, i);
+  if (bounds.ok()) return bounds;
+  d.details = DiagnosticOf(bounds).details;  // axis, index, limit
+  if (d.details.size() == 3) {
+    absl::StrAppend(&d.message, ": ", d.details[0].second, " ",
+                    d.details[1].second, " is outside 0 to ",
+                    std::stoll(d.details[2].second) - 1);
+  }
+  return ToStatus(std::move(d));
 }
 
-// "" if the operand, wherever a run moves it, and its index are inside their
+// OK if the operand, wherever a run moves it, and its index are inside their
 // tensors, of this core.
-std::string Verifier::WhatIsOutside(size_t core, const Access& access) const {
+absl::Status Verifier::CheckPlaceOf(size_t core, const Access& access) const {
   const Indirection* i = program_.cores[core].IndirectionOf(access);
   const Tensor& t = program_.tensors[access.tensor];
-  if (!InsideTensor(access, i)) {
-    return absl::StrCat(Describe(access), " reaches outside tensor ", t.name,
-                        " of shape ", DescribeShape(t.shape), " ",
-                        std::string(Name(t.dtype)));
-  }
+  absl::Status status = CheckInside(access, i);
+  if (!status.ok()) return status;
   if (t.on_chip() && t.core != core) {
-    return absl::StrCat("tile ", t.name, " belongs to core ", t.core);
+    return MakeFault(
+        Category::kOutOfBounds, "access.out_of_bounds",
+        absl::StrCat("tile ", t.name, " belongs to core ", t.core));
   }
-  if (i == nullptr || !i->has_index()) return "";
-  const std::string index = WhatIsOutside(core, i->index);
-  return index.empty() ? "" : absl::StrCat("its index: ", index);
+  if (i == nullptr || !i->has_index()) return status;
+  status = CheckPlaceOf(core, i->index);
+  if (status.ok()) return status;
+  Diagnostic d = DiagnosticOf(status);
+  d.message = "its index: " + d.message;
+  return ToStatus(std::move(d));
 }
 
 bool Verifier::CheckOperands(size_t core, const Instruction& i) {
@@ -215,11 +241,13 @@ bool Verifier::CheckOperands(size_t core, const Instruction& i) {
     const OperandSpec& spec = Info(i.opcode).operands[o];
     const Operand& operand = operands[o];
     if (operand.kind != Operand::Kind::kAccess) continue;
-    const std::string what = WhatIsOutside(core, operand.access);
-    if (what.empty()) continue;
-    Diagnostic d =
-        Finding(Category::kOutOfBounds, "access.out_of_bounds",
-                absl::StrCat("operand ", std::string(spec.name), ": ", what));
+    const absl::Status place = CheckPlaceOf(core, operand.access);
+    if (place.ok()) continue;
+    const Diagnostic what = DiagnosticOf(place);
+    Diagnostic d = Finding(
+        Category::kOutOfBounds, "access.out_of_bounds",
+        absl::StrCat("operand ", std::string(spec.name), ": ", what.message));
+    d.details = what.details;
     d.operand = spec.name;
     Locate(d, core, i);
     Add(std::move(d));

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kAlignment = 64;
 static_assert(kAlignment % WrittenBits::kWordBits == 0);
 constexpr uintptr_t kPage = 4096;
+// Blocks from here on are cleared by giving their pages back.
+constexpr int64_t kLarge = 8 << 20;
 
 int64_t Aligned(int64_t bytes) {
   return (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment *
@@ -88,6 +90,15 @@ void HbmBlock::ClearShadow() {
   if (owner_) owner_->ClearShadow(address_, size_);
 }
 
+void HbmBlock::ClearData() {
+  if (!owner_) return;
+  if (size_ < kLarge) {
+    std::memset(data_, 0, static_cast<size_t>(size_));
+  } else {
+    Release(data_, Aligned(size_));
+  }
+}
+
 absl::StatusOr<std::shared_ptr<Hbm>> Hbm::Create(int64_t bytes) {
   std::shared_ptr<Hbm> hbm(new Hbm());
   hbm->size_ = std::max<int64_t>(bytes, kAlignment) / kAlignment * kAlignment;
@@ -145,7 +156,6 @@ absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes) {
 // The shadow of a large block goes back to the host: writing zeros would make
 // it take up memory that nothing has marked. A small one is marked again soon.
 void Hbm::ClearShadow(int64_t address, int64_t bytes) {
-  constexpr int64_t kLarge = 8 << 20;
   if (bytes < kLarge) {
     WrittenBits(shadow_, address).Clear(0, bytes);
   } else {

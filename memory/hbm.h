@@ -26,6 +26,7 @@ class HbmBlock {
   // Which of its bytes have been written.
   WrittenBits shadow() const { return shadow_; }
   void ClearShadow();
+  void ClearData();  // zeroes it
   int64_t size() const { return size_; }
   int64_t address() const { return address_; }
 

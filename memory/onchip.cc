@@ -2,7 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstring>
 #include <new>
 
 namespace trnemu {
@@ -38,12 +37,5 @@ OnChipMemory::OnChipMemory(int64_t partition_bytes)
 }
 
 OnChipMemory::~OnChipMemory() { munmap(base_, bytes() + shadow_size()); }
-
-void OnChipMemory::ClearShadow() {
-  // The kernel replaces the pages by zero ones; cheaper than writing zeros.
-  if (madvise(shadow_bytes(), shadow_size(), MADV_DONTNEED) != 0) {
-    std::memset(shadow_bytes(), 0, shadow_size());
-  }
-}
 
 }  // namespace trnemu

@@ -33,8 +33,6 @@ class OnChipMemory {
   WrittenBits shadow_at(int64_t partition, int64_t byte) {
     return shadow_ + (partition * stride_ + byte);
   }
-  // Forgets what was written; contents stay (they are arbitrary anyway).
-  void ClearShadow();
 
  private:
   size_t bytes() const { return static_cast<size_t>(stride_) * kPartitions; }

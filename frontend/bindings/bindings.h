@@ -20,6 +20,7 @@
 #include "isa/access.h"
 #include "isa/builder.h"
 #include "isa/diagnostic.h"
+#include "isa/passes/memory_map.h"
 #include "isa/program.h"
 
 namespace trnemu::bindings {
@@ -116,11 +117,20 @@ struct ReadCall {
 ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
                        nb::tuple args, nb::dict kwargs);
 
+// Which tiles are live where; keeps its program.
+struct BoundMap {
+  std::shared_ptr<const Program> program;
+  MemoryMap map;
+};
+BoundMap MapMemory(const BoundProgram& p,
+                   const std::optional<std::string>& target);
+
 void BindFaults(nb::module_& m);
 void BindViews(nb::module_& m);
 void BindBuilder(nb::module_& m);
 void BindProgram(nb::module_& m);
 void BindDevice(nb::module_& m);
+void BindMemoryMap(nb::module_& m);
 void BindTable(nb::module_& m);
 
 }  // namespace trnemu::bindings

@@ -13,6 +13,7 @@ NB_MODULE(_trnemu, m) {
   bindings::BindFaults(m);
   bindings::BindViews(m);
   bindings::BindBuilder(m);
+  bindings::BindMemoryMap(m);
   bindings::BindProgram(m);
   bindings::BindDevice(m);
   bindings::BindTable(m);

@@ -118,6 +118,9 @@ void BindProgram(nb::module_& m) {
            "Every finding, errors and warnings, on `target` (the program's "
            "own unless given). `layers`: names out of device, backend, api, "
            "lint; the first two unless given.")
+      .def("memory_map", &MapMemory, nb::arg("target") = nb::none(),
+           "Which tiles are live where and when in SBUF and PSUM, against the "
+           "limits of `target` (the program's own unless given).")
       .def_prop_ro("name",
                    [](const BoundProgram& p) { return p.program->name; })
       .def_prop_ro(

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/cli/common.h"
+#include "frontend/cli/memory_map.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/verbs.h"
 #include "isa/container.h"
@@ -12,7 +13,7 @@ namespace trnemu::cli {
 namespace {
 
 struct VerifyArgs {
-  std::string program, target, hardware;
+  std::string program, target, hardware, map;
   std::vector<std::string> layers;
   bool json = false;
 };
@@ -34,7 +35,7 @@ absl::StatusOr<unsigned> ParseLayers(const std::vector<std::string>& names) {
 
 void PrintJsonReport(const VerifyArgs& args, const Hardware& hardware,
                      unsigned layers, std::span<const Diagnostic> findings,
-                     int64_t errors) {
+                     int64_t errors, Json memory_map) {
   Json json = Envelope("verify");
   json["ok"] = errors == 0;
   json["exit_code"] = errors == 0 ? kSuccess : kFault;
@@ -47,6 +48,7 @@ void PrintJsonReport(const VerifyArgs& args, const Hardware& hardware,
   json["errors"] = errors;
   json["warnings"] = static_cast<int64_t>(findings.size()) - errors;
   json["findings"] = ToJsonArray(findings);
+  if (!memory_map.is_null()) json["memory_map"] = std::move(memory_map);
   PrintJson(json);
 }
 
@@ -76,11 +78,22 @@ int Verify(const VerifyArgs& args) {
   const int64_t errors = std::count_if(
       findings.begin(), findings.end(),
       [](const auto& d) { return d.severity == Severity::kError; });
+  Json json_map;
+  std::string text_map;
+  if (!args.map.empty()) {
+    const MemoryMap map = MakeMemoryMap(*program, **hardware);
+    const absl::Status written = WriteMemoryMap(args.map, map, *program);
+    if (!written.ok()) return fail(written);
+    json_map = MemoryMapJson(args.map, map, *program);
+    if (args.map == "-") text_map = MemoryMapText(map, *program) + "\n";
+  }
   progress.Stop();
   if (args.json) {
-    PrintJsonReport(args, **hardware, options.layers, findings, errors);
+    PrintJsonReport(args, **hardware, options.layers, findings, errors,
+                    std::move(json_map));
     return errors == 0 ? kSuccess : kFault;
   }
+  Print(text_map);
   for (const Diagnostic& d : findings) Print(Render(d) + "\n");
   const std::string what =
       Cat(args.program, " on ", (*hardware)->name, " (",
@@ -121,6 +134,11 @@ void AddVerify(CLI::App& app, Action& action) {
       ->type_name("LAYER,")
       ->delimiter(',')
       ->take_all();
+  verify
+      ->add_option("--memory-map", args->map,
+                   "Draw which tiles are live where in SBUF and PSUM: to an "
+                   "SVG file, or - for the terminal")
+      ->type_name("FILE");
   verify->add_flag("--json", args->json, "Print one JSON object");
   verify->footer(
       "Lists every finding: rules, capacity, and modes that this version of\n"
@@ -130,6 +148,8 @@ void AddVerify(CLI::App& app, Action& action) {
       "  trnemu verify k.trn\n"
       "  trnemu verify k.trn --target trn1     would it run on trn1?\n"
       "  trnemu verify k.trn --layers device,backend,api,lint --json\n"
+      "  trnemu verify k.trn --memory-map k.svg   what is live where\n"
+      "  trnemu verify k.trn --memory-map -       the same, here\n"
       "  trnemu explain tensor_copy.shape      more about one finding");
   verify->callback(
       [args, &action] { action = [args] { return Verify(*args); }; });

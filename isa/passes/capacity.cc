@@ -8,46 +8,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "isa/diagnostic.h"
+#include "isa/passes/tile_table.h"
 
 namespace trnemu {
 namespace {
 
-// A longer table ends with "and N more".
-constexpr size_t kMaxRows = 64;
-
-std::string SourceOf(const Hardware& hardware, const std::string& path) {
-  for (const ConstantInfo& constant : hardware.constants) {
-    if (constant.path == path) return constant.source;
-  }
-  return "";
-}
-
 Diagnostic Start(const Hardware& hardware, const Limit& limit, uint32_t core) {
   Diagnostic d;
   d.category = Category::kCapacity;
-  const std::string space(Name(limit.space));
-  d.id = absl::StrCat("allocate.", space);
+  d.id = absl::StrCat("allocate.", std::string(Name(limit.space)));
   d.core = static_cast<int>(core);
-  d.details = {{"target", hardware.name},
-               {"memory", space},
-               {"limit", absl::StrCat(limit.bytes, " bytes per partition")},
-               {"limit constant", limit.constant}};
-  std::string source = SourceOf(hardware, limit.constant);
-  if (!source.empty()) d.details.push_back({"limit source", source});
+  DescribeLimit(hardware, limit, d);
   return d;
-}
-
-std::string Row(const Draft& draft, const LiveTile& tile, bool placed) {
-  const Tensor& tensor = draft.program.tensors[tile.tensor];
-  std::string row =
-      absl::StrCat("'", tensor.name, "': ", tile.size, " bytes per partition");
-  if (placed) absl::StrAppend(&row, " at byte ", tile.address);
-  if (tensor.pinned) absl::StrAppend(&row, ", pinned");
-  absl::StrAppend(&row, ", used by instructions ", tile.first, " to ",
-                  tile.last);
-  const std::string where = draft.program.DescribeSource(tensor.source);
-  if (!where.empty()) absl::StrAppend(&row, " (", where, ")");
-  return row;
 }
 
 // The tile at whose first use the tiles live (without obstacles) first need
@@ -79,21 +51,68 @@ std::vector<LiveTile> LiveAt(const std::vector<LiveTile>& obstacles,
       }
     }
   }
-  std::stable_sort(
-      live.begin(), live.end(),
-      [](const LiveTile& a, const LiveTile& b) { return a.size > b.size; });
   return live;
 }
 
-void AddTable(const Draft& draft, const std::vector<LiveTile>& live,
-              Diagnostic& d) {
-  for (size_t i = 0; i < live.size() && i < kMaxRows; ++i) {
-    const bool pinned = draft.program.tensors[live[i].tensor].pinned;
-    d.related.push_back(Row(draft, live[i], pinned));
+std::vector<LiveTile> MeetingWith(const std::vector<LiveTile>& obstacles,
+                                  const std::vector<LiveTile>& tiles,
+                                  const LiveTile& tile) {
+  std::vector<LiveTile> meeting;
+  for (const auto* list : {&obstacles, &tiles}) {
+    for (const LiveTile& other : *list) {
+      if (other.Meets(tile)) meeting.push_back(other);
+    }
   }
-  if (live.size() > kMaxRows) {
-    d.related.push_back(absl::StrCat("and ", live.size() - kMaxRows, " more"));
+  return meeting;
+}
+
+std::vector<TileRow> RowsOf(const Program& program,
+                            const std::vector<LiveTile>& live) {
+  std::vector<TileRow> rows;
+  for (const LiveTile& tile : live) {
+    TileRow row{tile.tensor, {}, std::pair(tile.first, tile.last)};
+    if (program.tensors[tile.tensor].pinned) row.address = tile.address;
+    rows.push_back(row);
   }
+  return rows;
+}
+
+// All tiles of the memory that `tensor` is in.
+std::vector<TileRow> TilesOf(const Program& program, const Tensor& tensor) {
+  std::vector<TileRow> rows;
+  for (uint32_t i = 0; i < program.tensors.size(); ++i) {
+    const Tensor& t = program.tensors[i];
+    if (t.space() != tensor.space() || t.core != tensor.core) continue;
+    TileRow row{i, {}, {}};
+    if (t.pinned) row.address = static_cast<int64_t>(t.byte_address);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// The nearest way out: `total` bytes of `live` tiles where `limit` fit.
+std::string Remedy(const Program& program, const Hardware& hardware,
+                   const Limit& limit, const std::vector<LiveTile>& live,
+                   int64_t total) {
+  const int64_t over = total - limit.bytes;
+  if (over <= 0) {
+    return "what is free is in several pieces: unpin or move a pinned tile, or "
+           "end the use of one earlier";
+  }
+  const int64_t without = hardware.memory.sbuf_usable_partition_bytes;
+  if (limit.space == Space::kSbuf && program.swdge && total <= without) {
+    return absl::StrCat(
+        "without transfers of software descriptors (row indices, "
+        "dge_mode=\"swdge\") ",
+        without, " bytes could be used");
+  }
+  const auto largest = std::max_element(
+      live.begin(), live.end(),
+      [](const LiveTile& a, const LiveTile& b) { return a.size < b.size; });
+  return absl::StrCat(
+      "free ", over, " bytes per partition: make a tile smaller (",
+      program.tensors[largest->tensor].name, " takes ", largest->size,
+      "), work on it in pieces, or end the use of one before the others begin");
 }
 
 std::string Summary(const Limit& limit, const Hardware& hardware,
@@ -110,6 +129,24 @@ std::string Summary(const Limit& limit, const Hardware& hardware,
 }
 
 }  // namespace
+
+std::string SourceOfLimit(const Hardware& hardware, const Limit& limit) {
+  for (const ConstantInfo& constant : hardware.constants) {
+    if (constant.path == limit.constant) return constant.source;
+  }
+  return "";
+}
+
+void DescribeLimit(const Hardware& hardware, const Limit& limit,
+                   Diagnostic& d) {
+  d.details.emplace_back("target", hardware.name);
+  d.details.emplace_back("memory", std::string(Name(limit.space)));
+  d.details.emplace_back("limit",
+                         absl::StrCat(limit.bytes, " bytes per partition"));
+  d.details.emplace_back("limit constant", limit.constant);
+  std::string source = SourceOfLimit(hardware, limit);
+  if (!source.empty()) d.details.emplace_back("limit source", source);
+}
 
 Limit LimitOf(Space space, const Program& program, const Hardware& hardware) {
   const MemoryLimits& memory = hardware.memory;
@@ -145,8 +182,11 @@ absl::Status DoesNotFit(const Draft& draft, const Hardware& hardware,
   d.source = draft.program.DescribeSource(
       tensor.source != kNoSource ? tensor.source : at.source);
   d.details.push_back({"total", absl::StrCat(total, " bytes per partition")});
-  AddTable(draft, live, d);
-  d.remedy = "use smaller tiles, or use each for a shorter time";
+  // Where there is enough, what is in the way may come later.
+  const std::vector<LiveTile> table =
+      total > limit.bytes ? live : MeetingWith(obstacles, tiles, tile);
+  d.related = TileTable(draft.program, RowsOf(draft.program, table));
+  d.remedy = Remedy(draft.program, hardware, limit, live, total);
   return ToStatus(std::move(d));
 }
 
@@ -164,8 +204,12 @@ absl::Status EndsOutside(const Draft& draft, const Hardware& hardware,
   d.source = draft.program.DescribeSource(tensor.source);
   d.details.push_back({"address", absl::StrCat(address)});
   d.details.push_back({"size", absl::StrCat(size, " bytes per partition")});
-  d.remedy = tensor.pinned ? "pin it to a lower address, or not at all"
-                           : "use a smaller tile";
+  d.related = TileTable(draft.program, TilesOf(draft.program, tensor));
+  d.remedy = size > limit.bytes ? "use a smaller tile, or work on it in pieces"
+             : tensor.pinned
+                 ? absl::StrCat("pin it to byte ", limit.bytes - size,
+                                " at most, or not at all")
+                 : "use a smaller tile";
   return ToStatus(std::move(d));
 }
 

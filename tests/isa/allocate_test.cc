@@ -108,10 +108,10 @@ TEST(AllocateTest, ThreeTilesThatOverflowSbufAreListed) {
   EXPECT_THAT(d.message, AllOf(HasSubstr("3 tiles"), HasSubstr("198024"),
                                HasSubstr("196608"), HasSubstr("trn1")));
   EXPECT_THAT(d.related,
-              ElementsAre(HasSubstr("'x': 98568 bytes per partition"),
-                          AllOf(HasSubstr("'y': 98568 bytes per partition"),
+              ElementsAre(HasSubstr("x     98568 bytes per partition"),
+                          AllOf(HasSubstr("y     98568 bytes per partition"),
                                 HasSubstr("kernel.py:7 in norm")),
-                          HasSubstr("'mean': 888 bytes per partition")));
+                          HasSubstr("mean    888 bytes per partition")));
   EXPECT_THAT(d.details, Contains(Pair("total", "198024 bytes per partition")));
   EXPECT_THAT(d.details,
               Contains(Pair("limit source", SizeIs(::testing::Gt(0u)))));

@@ -47,18 +47,5 @@ TEST(OnChipMemoryTest, AColumnSpreadsOverAllCacheSets) {
   }
 }
 
-TEST(OnChipMemoryTest, ClearShadowForgetsWhatWasWrittenButKeepsTheBytes) {
-  OnChipMemory memory(kBytes);
-  *memory.at(127, kBytes - 1) = std::byte{7};
-  memory.shadow_at(127, kBytes - 1).Set(0, 1);
-  memory.shadow_at(0, 0).Set(0, 1);
-  EXPECT_TRUE(memory.shadow_at(127, kBytes - 1)[0]);
-  EXPECT_TRUE(memory.shadow_at(0, 0)[0]);
-  memory.ClearShadow();
-  EXPECT_FALSE(memory.shadow_at(127, kBytes - 1)[0]);
-  EXPECT_FALSE(memory.shadow_at(0, 0)[0]);
-  EXPECT_EQ(*memory.at(127, kBytes - 1), std::byte{7});
-}
-
 }  // namespace
 }  // namespace trnemu

@@ -2,9 +2,12 @@
 
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
 
+from cli_kit import BINARY
 from trnemu import _trnemu
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,3 +66,25 @@ def test_every_contradiction_and_silence_has_one_decision(section, entries):
 def test_a_decision_that_is_a_choice_names_its_key(entry, keys):
     row = re.search(rf"^\| {re.escape(entry)} \|.*$", NUMERICS, re.MULTILINE)
     assert {*re.findall(r"`(\w+)=", row[0])} == keys
+
+
+def test_the_commands_of_the_page_on_memory_print_what_it_says(tmp_path):
+    """Python blocks that begin with a file name are that file; of a console
+    block each command runs, in order, in one directory."""
+    page = (ROOT / "docs" / "memory.md").read_text()
+    blocks = re.findall(r"```(python|console)\n(.*?)```", page, re.DOTALL)
+    assert {kind for kind, _ in blocks} == {"python", "console"}
+    for kind, body in blocks:
+        if kind == "python":
+            name = re.match(r"# (\w+\.py)\n", body)[1]
+            (tmp_path / name).write_text(body)
+            continue
+        printed = ""
+        for line in re.findall(r"^\$ (.*)$", body, re.MULTILINE):
+            program, *arguments = line.split()
+            command = {"python": sys.executable, "trnemu": BINARY}[program]
+            r = subprocess.run([command, *arguments], cwd=tmp_path,
+                               capture_output=True, text=True, timeout=120)
+            printed += f"$ {line}\n{r.stdout}{r.stderr}"
+        assert printed.replace(f"{tmp_path}/", "") == body
+    assert (tmp_path / "softmax.svg").read_text().startswith("<svg")

@@ -41,6 +41,7 @@ from trnemu._targets import (
 )
 from trnemu._trnemu import (
     Finding,
+    MemoryMap,
     Program,
     Register,
     Semaphore,
@@ -60,6 +61,7 @@ __all__ = [
     "Fault",
     "Finding",
     "InputFault",
+    "MemoryMap",
     "Operation",
     "Parameter",
     "Profile",
