@@ -312,6 +312,8 @@ void RaceDetector::EnterOperand(const Access& operand, RaceAccess access,
     writes_.push_back(access);
     return;
   }
+  // A part of a DMA is done with its source a step before it is complete.
+  if (access.work.lane >= lanes_.sequencers()) --access.work.sequence;
   HistoryOf(access)->Enter(access, clock, least_, *this);
 }
 

@@ -210,8 +210,8 @@ Hazard HazardOf(const RaceAccess& earlier, const RaceAccess& later) {
 
 void RaceDetector::Unordered(const RaceAccess& earlier, const RaceAccess& later,
                              const Overlap& where) {
-  if (earlier.work.lanes > 1 && later.work.lane == earlier.work.lane &&
-      !PartsCollide(earlier, later)) {
+  if (later.work.lane == earlier.work.lane &&
+      (earlier.work.lanes == 1 || !PartsCollide(earlier, later))) {
     return;
   }
   const Hazard hazard = HazardOf(earlier, later);
