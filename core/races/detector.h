@@ -90,6 +90,9 @@ class RaceDetector : public RaceSink {
   std::span<uint32_t> ClockOf(uint32_t sequencer) {
     return {clocks_.data() + size_t{sequencer} * lanes_.size(), lanes_.size()};
   }
+  std::span<uint32_t> AssumedBy(uint32_t sequencer) {
+    return {assumed_.data() + size_t{sequencer} * lanes_.size(), lanes_.size()};
+  }
   uint32_t Snapshot(uint32_t sequencer);
   void FindLeast(bool last);
   AccessHistory* HistoryOf(const RaceAccess& access);
@@ -106,6 +109,8 @@ class RaceDetector : public RaceSink {
   SemaphoreOrder order_;
   std::vector<Sequencer> sequencers_;
   std::vector<uint32_t> clocks_;  // by sequencer
+  // Likewise: what it has been reported not to know.
+  std::vector<uint32_t> assumed_;
   std::vector<uint32_t> least_;
   std::vector<uint32_t> issued_;                         // by queue set
   std::vector<std::unique_ptr<AccessHistory>> on_chip_;  // SBUF, PSUM a core

@@ -214,6 +214,8 @@ void RaceDetector::Unordered(const RaceAccess& earlier, const RaceAccess& later,
       (earlier.work.lanes == 1 || !PartsCollide(earlier, later))) {
     return;
   }
+  const auto assumed = AssumedBy(later.sequencer);
+  if (earlier.work.KnownBy(assumed)) return;
   const Hazard hazard = HazardOf(earlier, later);
   Add({reinterpret_cast<uintptr_t>(earlier.instruction),
        reinterpret_cast<uintptr_t>(later.instruction), hazard.kind},
@@ -268,12 +270,12 @@ void RaceDetector::Unordered(const RaceAccess& earlier, const RaceAccess& later,
             "and semaphores";
         return d;
       });
-  // One report of what is missing is enough: from here on they are ordered.
+  // One report of what is missing is enough. What follows from it for others
+  // is not followed up: it would not be what every order has in common.
   for (uint32_t i = 0; i < earlier.work.lanes; ++i) {
-    uint32_t& lane = knows_[earlier.work.lane + i];
+    uint32_t& lane = assumed[earlier.work.lane + i];
     lane = std::max(lane, earlier.work.sequence);
   }
-  sequencers_[later.sequencer].changed = true;
 }
 
 void RaceDetector::Foreign(const RaceAccess& writer, const RaceAccess& read) {

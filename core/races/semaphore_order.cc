@@ -154,14 +154,34 @@ void SemaphoreOrder::MakeLoose(Semaphore& s) {
   s.groups.clear();
 }
 
+void SemaphoreOrder::NoteWait(Semaphore& s, uint32_t lane, uint32_t sequence) {
+  for (auto& [other, last] : s.waits) {
+    if (other != lane) continue;
+    last = sequence;
+    return;
+  }
+  s.waits.emplace_back(lane, sequence);
+}
+
+bool SemaphoreOrder::KnowsWaits(const Semaphore& s, uint32_t lane,
+                                Clock clock) {
+  return std::all_of(s.waits.begin(), s.waits.end(), [&](const auto& wait) {
+    return wait.first == lane || clock[wait.first] >= wait.second;
+  });
+}
+
 void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
                           uint32_t lane, uint32_t sequence,
                           std::span<uint32_t> clock) {
   Semaphore& s = semaphores_[semaphore];
-  // What another engine took before, in this order, it might take after.
+  // What another engine took before, in this order, it might take after; and
+  // what this one takes after another's wait, it might take before.
   const bool ordered = s.consumer == kNobody || s.consumer == lane ||
                        clock[s.consumer] >= s.consumer_sequence;
-  if (!ordered && !s.loose) MakeLoose(s);
+  if ((!ordered || (consume && !KnowsWaits(s, lane, clock))) && !s.loose) {
+    MakeLoose(s);
+  }
+  if (s.waiter == kNobody) NoteWait(s, lane, sequence);
   const int64_t needed =
       value + s.consumed - (s.waiter == lane ? s.own : int64_t{0});
   if (consume) {
@@ -197,10 +217,11 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
   const int64_t now = s.first + static_cast<int64_t>(s.releases.size());
   const int64_t first = std::max(group->first, now - kMaxApart);
   JoinRange(s, group->first, first, clock);
-  int64_t apart = needed - group->before;
+  int64_t apart = needed - std::max(group->before, judge.forgotten);
   for (int64_t n = std::max(group->first, judge.first); n < first; ++n) {
     apart -= judge.releases[static_cast<size_t>(n - judge.first)].total();
   }
+  if (apart <= 0) return;
   JoinPart(s, {judge, again ? *clocks_before_ : *clocks_}, first,
            std::min(last, now + kMaxApart), apart, lane, sequence, clock);
 }
@@ -223,47 +244,54 @@ void SemaphoreOrder::JoinRange(const Semaphore& s, int64_t first, int64_t last,
   }
 }
 
-// Of the signals [first, last), which add up to more than `needed`, those
-// without which it is not reached.
+// Of the signals [first, last), which add up to more than `needed`: what
+// cannot be missing. Lane by lane, parts that know the least of it come first,
+// and what the one knows that reaches `needed` has happened in every order.
 void SemaphoreOrder::JoinPart(const Semaphore& s, Judge judge, int64_t first,
                               int64_t last, int64_t needed, uint32_t lane,
                               uint32_t sequence,
                               std::span<uint32_t> clock) const {
+  struct Known {
+    const Release* release;
+    Clock clock;
+  };
   const Semaphore& all = judge.semaphore;
-  first = std::max(first, all.first);
-  auto at = [&](int64_t n) -> const Release& {
-    return all.releases[static_cast<size_t>(n - all.first)];
-  };
-  auto knows = [&](const Release& later, uint32_t l, uint32_t n) {
-    return Knows(judge.clocks, later, l, n);
-  };
-  // What comes after the wait is no help to it.
-  int64_t possible = 0;
-  for (int64_t n = first; n < last; ++n) {
-    if (!knows(at(n), lane, sequence)) possible += at(n).total();
-  }
   const int64_t end = s.first + static_cast<int64_t>(s.releases.size());
-  for (int64_t n = std::max(first, s.first); n < std::min(last, end); ++n) {
-    const Work work = at(n).work;
-    for (uint32_t i = 0; i < work.lanes; ++i) {
-      int64_t without = possible;
-      for (int64_t m = first; m < last; ++m) {
-        const Release& other = at(m);
-        if (knows(other, lane, sequence)) continue;
-        if (knows(other, work.lane + i, work.sequence)) {
-          without -= other.total();
-        } else if (other.work.lane == work.lane &&
-                   other.work.sequence >= work.sequence) {
-          without -= other.amount;
-        }
+  std::vector<Known> signals;
+  for (int64_t n = std::max(first, all.first); n < last; ++n) {
+    // What is to come is known from the pass before.
+    const bool come = n >= s.first && n < end;
+    const Release& r = come
+                           ? s.releases[static_cast<size_t>(n - s.first)]
+                           : all.releases[static_cast<size_t>(n - all.first)];
+    const ClockStore& clocks = come ? *clocks_ : judge.clocks;
+    // What comes after the wait is no help to it.
+    if (Knows(clocks, r, lane, sequence)) continue;
+    signals.push_back({&r, clocks.at(r.clock)});
+  }
+  std::vector<std::pair<uint32_t, int64_t>> parts;  // what is known, amount
+  for (uint32_t l = 0; l < clock.size(); ++l) {
+    parts.clear();
+    for (const auto& [r, known] : signals) {
+      const uint32_t least =
+          l == r->lane ? std::max(known[l], r->sequence) : known[l];
+      int64_t amount = r->total();
+      if (l >= r->work.lane && l < r->work.lane + r->work.lanes) {
+        parts.emplace_back(std::max(least, r->work.sequence), r->amount);
+        amount -= r->amount;
       }
-      if (without >= needed) continue;
-      const Release& mine = s.releases[static_cast<size_t>(n - s.first)];
-      Join(clock, clocks_->at(mine.clock));
-      clock[mine.lane] = std::max(clock[mine.lane], mine.sequence);
-      uint32_t& known = clock[work.lane + i];
-      known = std::max(known, work.sequence);
+      parts.emplace_back(least, amount);
     }
+    std::sort(parts.begin(), parts.end());
+    // Where all of them fall short, none can be missing.
+    int64_t sum = 0;
+    uint32_t proven = 0;
+    for (const auto& [known, amount] : parts) {
+      proven = known;
+      sum += amount;
+      if (sum >= needed) break;
+    }
+    clock[l] = std::max(clock[l], proven);
   }
 }
 
@@ -272,6 +300,7 @@ void SemaphoreOrder::Forget(Clock least) {
   for (Semaphore& s : semaphores_) {
     while (!s.releases.empty() && s.releases.front().work.KnownBy(least)) {
       clocks_->Release(s.releases.front().clock);
+      s.forgotten += s.releases.front().total();
       s.releases.pop_front();
       ++s.first;
     }

@@ -8,8 +8,8 @@
 // it complete; so whatever lies in a later group is no help to a wait for an
 // earlier one.
 //
-// Exact for semaphores that only rise and whose value no two engines consume
-// unordered; of others a wait is taken to prove all signals seen so far, which
+// Exact for semaphores that only rise and of which no engine consumes unordered
+// with another's wait; of others a wait is taken to prove all signals seen so far, which
 // hides races but never invents one.
 #ifndef TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 #define TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
@@ -18,6 +18,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/races/clocks.h"
@@ -80,8 +81,11 @@ class SemaphoreOrder {
     int64_t own = 0;    // signals of the waiter itself
     int64_t total = 0;  // of the others
     int64_t first = 0;  // number of releases.front()
+    int64_t forgotten = 0;  // what those before it added up to
     std::deque<Release> releases;
     std::deque<Group> groups;
+    // Who waited, at which instruction last; empty if that is the waiter.
+    std::vector<std::pair<uint32_t, uint32_t>> waits;
     std::vector<uint32_t> seen;  // loose: what all signals so far know
   };
   // A pass over the events: semaphores and the clocks they refer to.
@@ -92,6 +96,9 @@ class SemaphoreOrder {
 
   void FindWaiters(const Program& program);
   void MakeLoose(Semaphore& s);
+  static void NoteWait(Semaphore& s, uint32_t lane, uint32_t sequence);
+  // Whether all waits of other lanes so far come before.
+  static bool KnowsWaits(const Semaphore& s, uint32_t lane, Clock clock);
   bool Knows(const ClockStore& clocks, const Release& later, uint32_t lane,
              uint32_t sequence) const;
   bool KnowsAll(const Release& later, const Release& earlier) const;

@@ -11,8 +11,9 @@ writes it, and there are legal orders with either first.
 
   false alarm   a race is reported, none exists (or the reported pair does not
                 race though others do: "wrong pair")
-  miss          one exists, none is reported; "documented" if a semaphore is
-                set, lowered, or consumed by several engines
+  miss          one exists, none is reported; "loose" (documented) if a
+                semaphore is set, lowered, or consumed and several engines wait
+                for it
 """
 
 from __future__ import annotations
@@ -88,14 +89,16 @@ def observe(program: trnemu.Program, schedule: Any) -> Outcome:
 
 def loose(tiny: Tiny) -> bool:
     """Whether misses are documented for one of its semaphores."""
-    takers: dict[int, set[tuple[int, str]]] = {}
+    waiters: dict[int, set[tuple[int, str]]] = {}
+    consumed = set()
     for op in tiny.ops():
         if any(how not in ("add", "inc") for _, how, *_ in op.signals):
             return True
         for s, _, consume in op.waits:
+            waiters.setdefault(s, set()).add((op.core, op.engine))
             if consume:
-                takers.setdefault(s, set()).add((op.core, op.engine))
-    return any(len(t) > 1 for t in takers.values())
+                consumed.add(s)
+    return any(len(waiters[s]) > 1 for s in consumed)
 
 
 def aliased(tiny: Tiny) -> bool:
