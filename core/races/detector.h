@@ -7,8 +7,8 @@
 // happened to order them says nothing.
 //
 // A report is never a false alarm; a race may be missed where a semaphore is
-// set, decremented, or consumed by several engines in no order, and in what
-// views made by indirect() touch.
+// set, decremented, or consumed in no order with another engine's wait, and in
+// what views made by indirect() touch.
 #ifndef TRNEMU_CORE_RACES_DETECTOR_H_
 #define TRNEMU_CORE_RACES_DETECTOR_H_
 

@@ -261,9 +261,8 @@ void SemaphoreOrder::JoinPart(const Semaphore& s, Judge judge, int64_t first,
   for (int64_t n = std::max(first, all.first); n < last; ++n) {
     // What is to come is known from the pass before.
     const bool come = n >= s.first && n < end;
-    const Release& r = come
-                           ? s.releases[static_cast<size_t>(n - s.first)]
-                           : all.releases[static_cast<size_t>(n - all.first)];
+    const Release& r = come ? s.releases[static_cast<size_t>(n - s.first)]
+                            : all.releases[static_cast<size_t>(n - all.first)];
     const ClockStore& clocks = come ? *clocks_ : judge.clocks;
     // What comes after the wait is no help to it.
     if (Knows(clocks, r, lane, sequence)) continue;

@@ -9,8 +9,8 @@
 // earlier one.
 //
 // Exact for semaphores that only rise and of which no engine consumes unordered
-// with another's wait; of others a wait is taken to prove all signals seen so far, which
-// hides races but never invents one.
+// with another's wait; of others a wait is taken to prove all signals seen so
+// far, which hides races but never invents one.
 #ifndef TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 #define TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 
@@ -78,9 +78,9 @@ class SemaphoreOrder {
     uint32_t consumer = kNobody;  // who consumed last, at which instruction
     uint32_t consumer_sequence = 0;
     int64_t consumed = 0;
-    int64_t own = 0;    // signals of the waiter itself
-    int64_t total = 0;  // of the others
-    int64_t first = 0;  // number of releases.front()
+    int64_t own = 0;        // signals of the waiter itself
+    int64_t total = 0;      // of the others
+    int64_t first = 0;      // number of releases.front()
     int64_t forgotten = 0;  // what those before it added up to
     std::deque<Release> releases;
     std::deque<Group> groups;

@@ -275,7 +275,10 @@ class Skeleton:
         self._barrier = tiny.semaphores()
         self._at = {k: 0 for k in where}
         self._where = where
-        self._stream: dict[tuple[int, str], list[tuple[Op, Where]]] = {}
+        # An engine starts an instruction before it has signalled the one
+        # before: of no consequence unless a signal lowers a semaphore.
+        self._late = any(how not in ("add", "inc") for op in tiny.ops()
+                         for _, how, *_ in op.signals)
         for item in tiny.items:
             body = item.body if isinstance(item, Loop) else (item,)
             placed = [p for op in body for p in self._place(op)]
@@ -314,7 +317,12 @@ class Skeleton:
         signals = [(s, how, 1 if how in ("inc", "dec") else k, at)
                    for s, how, k, at in op.signals]
         if op.kind != "dma":
-            step.signals = [(s, how, k) for s, how, k, _ in signals]
+            done = [(s, how, k) for s, how, k, _ in signals]
+            if self._late and done:
+                later = self._lane(op.core, op.engine, "signals")
+                self.lanes[later].append(Step((), done, me))
+            else:
+                step.signals = done
             if op.kind != "barrier":
                 step.touches = self._touches(op, who, me, 0, None)
             return

@@ -186,18 +186,26 @@ def test_one_race_does_not_make_others_of_what_is_in_order():
 
 
 def test_among_two_thousand_signals_a_wait_for_all_but_one_is_short():
-    # 1 + 200 + 1589 + 10 = 1800 signals of scalar and sync, and one of vector:
-    # 1800 may be without the latter. All know the first 201, so that they are
-    # forgotten; no group begins behind them, for none of the others knows all.
-    tick = signal(nop("sync"), 0)
-    early = [wait(nop(e), 0, 201) for e in ("vector", "gpsimd", "sync")]
+    # sync and tensor add 1 1800 times, vector once: 1800 may be without it.
+    # Every 50 all learn of the 100 before, which are forgotten; but of the last
+    # 50 of the other, neither knows, so that all is one group.
+    tick = [signal(nop(e), 0) for e in ("sync", "tensor")]
+    block = [tick[n % 2] for n in range(100)]
+    done = [signal(nop(e), n + 1) for n, e in enumerate(("sync", "tensor"))]
+    ticks: list[Op | Loop] = []
+    for k in range(18):
+        ticks += block
+        if k:
+            ticks += [wait(wait(nop(e), 1, k), 2, k)
+                      for e in ("sync", "tensor", "vector", "gpsimd")]
+        ticks += done
     write = signal(memset("vector", T), 0)
 
     def faults(n: int) -> list[str]:
-        items = [signal(nop("scalar"), 0), *[tick] * 200, *early,
-                 *[tick] * 1589, write, *[tick] * 10,
+        items = [*ticks[:-10], write, *ticks[-10:],
                  wait(copy("gpsimd", U, T), 0, n)]
         seen = observe(emit(Tiny(BUFFERS, tuple(items))), "program")
+        assert not seen.fault
         return [r.id for r in seen.reports]
     assert faults(1800) == ["race.write_read"]
     assert faults(1801) == []
