@@ -1,7 +1,7 @@
 """An independent judge of the race detector.
 
 Random tiny programs (race_maker.py) are run under several schedules, and what
-the detector says is held against every order that is legal (race_model.py):
+the detector says is held against every order that is legal (race_orders.py):
 
     python tests/python/race_oracle.py --programs 3000 --first 0
 
@@ -29,9 +29,8 @@ from typing import Any
 
 import trnemu
 from race_maker import make
-from race_model import (
-    SIZES, Exact, Faulty, Loop, Op, Tiny, TooMany, Where, emit, judge,
-)
+from race_model import SIZES, Loop, Op, Tiny, Where, emit
+from race_orders import Exact, Faulty, TooMany, judge
 
 SCHEDULES: tuple[Any, ...] = ("timed", "program", 1, 2)
 ALLOW = ("memory.read_unwritten",)
