@@ -45,24 +45,33 @@ StreamLoops::StreamLoops(const CoreProgram& core,
   });
 }
 
-void LoopPosition::Move(const StreamLoops& loops, size_t from, size_t to) {
+bool LoopPosition::Move(const StreamLoops& loops, size_t from, size_t to) {
   const auto spans = loops.spans();
+  bool moved = false;
+  auto leave = [&] {
+    entries_.pop_back();
+    moved = true;
+  };
   auto inside = [&](const Entry& e) {
     return spans[e.span].first <= to && to <= spans[e.span].last;
   };
-  while (!entries_.empty() && !inside(entries_.back())) entries_.pop_back();
+  while (!entries_.empty() && !inside(entries_.back())) leave();
   if (to <= from) {
     while (!entries_.empty() && spans[entries_.back().span].last < from) {
-      entries_.pop_back();
+      leave();
     }
     if (!entries_.empty() && spans[entries_.back().span].first == to) {
       ++entries_.back().iteration;
+      moved = true;
     }
   }
   const size_t next = entries_.empty() ? 0 : entries_.back().span + 1;
   for (size_t i = next; i < spans.size() && spans[i].first <= to; ++i) {
-    if (spans[i].last >= to) entries_.push_back({i, spans[i].order, 0});
+    if (spans[i].last < to) continue;
+    entries_.push_back({i, spans[i].order, 0});
+    moved = true;
   }
+  return moved;
 }
 
 bool LoopPosition::Before(uint32_t mine, const LoopPosition& there,

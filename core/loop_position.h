@@ -36,8 +36,9 @@ std::map<int64_t, uint32_t> FindLoopPlaces(const CoreProgram& core);
 
 class LoopPosition {
  public:
-  // The stream goes from instruction `from` to `to`.
-  void Move(const StreamLoops& loops, size_t from, size_t to);
+  // The stream goes from instruction `from` to `to`. Whether that is another
+  // place in its loops.
+  bool Move(const StreamLoops& loops, size_t from, size_t to);
   // Whether an instruction of order `mine` here comes before one of order
   // `other` there.
   bool Before(uint32_t mine, const LoopPosition& there, uint32_t other) const;

@@ -112,12 +112,18 @@ absl::Status Runner::ExecuteSlots(const Sequencer& s, CoreState& state) {
     offsets = offsets || slot.indirection != nullptr;
   }
   if (!offsets) return ExecuteOf(s.next->opcode)(args, state);
+  // Elements of one operand may be many: the first and the last are traced.
   for (size_t o = 0; o < args.slots.size(); ++o) {
     if (args.slots[o].indirection == nullptr) continue;
     int64_t unused = 0;
     absl::Status status =
         ReadIndices(s, o, OobMode::kError, unused, &OffsetsBuffer(state, o));
     if (!status.ok()) return status;
+    const auto& offsets_of = OffsetsBuffer(state, o);
+    if (races_ == nullptr || offsets_of.empty()) continue;
+    const auto ends = std::minmax_element(offsets_of.begin(), offsets_of.end());
+    trace_.values.push_back(*ends.first);
+    trace_.values.push_back(*ends.second);
   }
   return ExecuteIndirect(s.next->opcode, args, state);
 }

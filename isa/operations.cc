@@ -108,13 +108,28 @@ class Comparer : public Emitter {
     const auto have_attributes = expansion_.core->AttributesOf(i);
     same_ = i.opcode == opcode && i.engine == engine &&
             std::equal(operands.begin(), operands.end(), have_operands.begin(),
-                       have_operands.end()) &&
+                       have_operands.end(),
+                       [this](const Operand& a, const Operand& b) {
+                         return Same(a, b);
+                       }) &&
             std::equal(attributes.begin(), attributes.end(),
                        have_attributes.begin(), have_attributes.end());
   }
   bool same() const { return same_ && next_ == expansion_.instructions.size(); }
 
  private:
+  // An operand that an expansion repeats may have its indirection twice in the
+  // core's pool.
+  bool Same(const Operand& a, Operand b) const {
+    const Indirection* const mine = expansion_.core->IndirectionOf(a.access);
+    const Indirection* const its = expansion_.core->IndirectionOf(b.access);
+    if (a.kind == Operand::Kind::kAccess && mine != nullptr && its != nullptr &&
+        *mine == *its) {
+      b.access.indirection = a.access.indirection;
+    }
+    return a == b;
+  }
+
   const Expansion& expansion_;
   size_t next_ = 0;
   bool same_ = true;

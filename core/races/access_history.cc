@@ -45,6 +45,22 @@ bool ForEachRun(const Footprint& f, int64_t low, int64_t high, Visit visit,
 
 }  // namespace
 
+namespace {
+
+// Of accesses of which one or both are vague, only what must be so.
+bool FindSureOverlap(const RaceAccess& a, const RaceAccess& b,
+                     Overlap& overlap) {
+  if (a.vague && b.vague) return false;
+  if (!FindOverlap(a.footprint, b.footprint, overlap)) return false;
+  if (!a.vague && !b.vague) return true;
+  const Footprint& some = a.vague ? a.footprint : b.footprint;
+  const Footprint& all = a.vague ? b.footprint : a.footprint;
+  return all.dense() && Covers(all, some) && all.begin <= some.begin &&
+         all.end >= some.end;
+}
+
+}  // namespace
+
 bool FindOverlap(const Footprint& a, const Footprint& b, Overlap& overlap) {
   if (!MayOverlap(a, b)) return false;
   overlap.first_partition = std::max(a.first_partition, b.first_partition);
@@ -154,14 +170,14 @@ void AccessHistory::Meet(Record& record) {
   record.compared_at = accesses_;
   Overlap where;
   const RaceAccess& mine = records_[mine_].access;
-  if (!FindOverlap(record.access.footprint, mine.footprint, where)) return;
+  if (!FindSureOverlap(record.access, mine, where)) return;
   sink_->Unordered(record.access, mine, where);
 }
 
 bool AccessHistory::Replaces(const Record& record) const {
   const RaceAccess& mine = records_[mine_].access;
   const RaceAccess& other = record.access;
-  if (!Covers(mine.footprint, other.footprint)) return false;
+  if (mine.vague || !Covers(mine.footprint, other.footprint)) return false;
   if (mine.write) return mine.owns || !other.write || !other.owns;
   return !other.write && other.work.lane == mine.work.lane &&
          (mine.work.lanes == 1 || other.work.KnownBy(clock_));
@@ -169,10 +185,11 @@ bool AccessHistory::Replaces(const Record& record) const {
 
 void AccessHistory::CheckOwner(Segment& segment) {
   const RaceAccess& mine = records_[mine_].access;
-  if (segment.owner == mine.tensor) return;
+  if (mine.vague || segment.owner == mine.tensor) return;
   auto foreign = [&](uint32_t id) {
     const RaceAccess& other = records_[id].access;
-    return other.write && other.owns && other.tensor != mine.tensor &&
+    return other.write && other.owns && !other.vague &&
+           other.tensor != mine.tensor &&
            other.footprint.first_partition < mine.footprint.end_partition &&
            mine.footprint.first_partition < other.footprint.end_partition;
   };
@@ -210,9 +227,10 @@ void AccessHistory::Paint(const Segment& segment, uint32_t partition) {
     }
     ForEachRun(a.footprint, segment.begin, segment.end,
                [&](int64_t begin, int64_t end) {
-                 std::fill(painted_.begin() + (begin - segment.begin),
-                           painted_.begin() + (end - segment.begin),
-                           static_cast<uint16_t>(i + 1));
+                 std::fill(
+                     painted_.begin() + (begin - segment.begin),
+                     painted_.begin() + (end - segment.begin),
+                     a.vague ? uint16_t{0} : static_cast<uint16_t>(i + 1));
                  return true;
                });
   }
@@ -242,7 +260,7 @@ void AccessHistory::DropHidden(Segment& segment) {
   size_t kept = 0;
   for (size_t i = 0; i < list.size(); ++i) {
     const RaceAccess& a = records_[list[i]].access;
-    if (a.write && a.owns && !visible_[i + 1]) {
+    if (a.write && a.owns && !a.vague && !visible_[i + 1]) {
       Release(list[i]);
     } else {
       list[kept++] = list[i];

@@ -10,7 +10,11 @@ namespace trnemu {
 namespace {
 
 constexpr uint32_t kLeastInterval = 1024;  // steps
-constexpr int kMaxPasses = 6;
+constexpr int kMaxPasses = 8;
+// Events that are looked at more than once, if need be.
+constexpr size_t kMaxRepeated = size_t{1} << 20;
+// Places in loops that are remembered, for reports.
+constexpr uint32_t kPositions = 1024;
 
 }  // namespace
 
@@ -21,7 +25,9 @@ RaceDetector::RaceDetector(const Program& program, const Placement& placement)
       written_(program.tensors.size()),
       order_(program, lanes_) {
   for (const CoreProgram& core : program.cores) {
+    const auto places = FindLoopPlaces(core);
     for (Engine engine : kSequencers) {
+      loops_.emplace_back(core, core.stream(engine), places);
       for (const Instruction& i : core.stream(engine)) {
         ForEachAccess(core, i, [&](const Access& access, Role role, bool) {
           if (role != Role::kIn) written_[access.tensor] = true;
@@ -39,6 +45,12 @@ void RaceDetector::Reset() {
       Sequencer s;
       s.core = static_cast<uint32_t>(c);
       s.stream = &program_.cores[c].stream(engine);
+      const StreamLoops& loops = loops_[sequencers_.size()];
+      if (!loops.empty()) {
+        s.loops = &loops;
+        s.position.Move(loops, 0, 0);
+        s.recent.assign(kPositions, s.position);
+      }
       sequencers_.push_back(s);
     }
   }
@@ -60,10 +72,10 @@ void RaceDetector::Reset() {
 
 void RaceDetector::Consume(Trace& trace, bool last) {
   Pass(trace, last);
+  const bool whole = first_ && last && trace.events.size() <= kMaxRepeated;
   // Signals that came too late to be seen by a wait that they might have
   // satisfied: once more, knowing them.
-  for (int pass = 1; first_ && last && !order_.settled() && pass < kMaxPasses;
-       ++pass) {
+  for (int pass = 1; whole && !order_.settled() && pass < kMaxPasses; ++pass) {
     order_.Restart();
     Reset();
     Pass(trace, last);
@@ -138,6 +150,7 @@ void RaceDetector::Step(const TraceEvent& event, const Trace& trace) {
   const int64_t number = steps_++;
   ++step_;
   --s.left;
+  if (s.loops != nullptr) MoveInLoops(s, event.index);
   knows_ = ClockOf(event.sequencer);
   knows_[event.sequencer] = ++s.sequence;
   TakeWaits(core, i, event.sequencer, trace);
@@ -146,6 +159,7 @@ void RaceDetector::Step(const TraceEvent& event, const Trace& trace) {
   access.core = s.core;
   access.sequencer = event.sequencer;
   access.instruction = &i;
+  access.position = s.positions;
   access.work = {event.sequencer, 1, s.sequence};
   EnterIndices(i, access, knows_);
   const bool dma = Info(i.opcode).dma;
@@ -175,6 +189,31 @@ void RaceDetector::Step(const TraceEvent& event, const Trace& trace) {
   }
   SignalAll(core, i, access.work, event.sequencer, s.sequence,
             Snapshot(event.sequencer));
+}
+
+void RaceDetector::MoveInLoops(Sequencer& s, size_t index) {
+  if (s.sequence > 0 && s.position.Move(*s.loops, s.last, index)) {
+    s.recent[++s.positions % kPositions] = s.position;
+  }
+  s.last = index;
+}
+
+bool RaceDetector::IsWrittenBefore(const RaceAccess& b,
+                                   const RaceAccess& a) const {
+  const Sequencer& of_a = sequencers_[a.sequencer];
+  const Sequencer& of_b = sequencers_[b.sequencer];
+  if (of_a.core != of_b.core) return false;
+  const LoopPosition outside;
+  auto at = [](const Sequencer& s, const RaceAccess& access,
+               const LoopPosition& none) -> const LoopPosition* {
+    if (s.loops == nullptr) return &none;
+    if (access.position + kPositions <= s.positions) return nullptr;
+    return &s.recent[access.position % kPositions];
+  };
+  const LoopPosition* const there = at(of_b, b, outside);
+  const LoopPosition* const here = at(of_a, a, outside);
+  return there != nullptr && here != nullptr &&
+         there->Before(b.instruction->order, *here, a.instruction->order);
 }
 
 // Takes over one reference to the clock.
@@ -289,9 +328,21 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
 void RaceDetector::EnterMoved(const Access& operand, const Indirection& n,
                               RaceAccess access, Clock clock,
                               const Trace& trace) {
-  if (n.kind == IndirectionKind::kTensor) return;  // where, is not recorded
   Access moved = operand;
   moved.indirection = 0;
+  if (n.kind == IndirectionKind::kTensor) {
+    // The first and the last element are known.
+    const auto size = static_cast<int64_t>(SizeOf(operand.dtype));
+    const int64_t first = NextValue(trace);
+    const int64_t last = NextValue(trace);
+    if (first == kNoRow || last == kNoRow) return;
+    moved.offset += first / size;
+    moved.rank = 1;
+    moved.dims[0] = {1, (last - first) / size + 1};
+    access.vague = true;
+    EnterOperand(moved, access, clock);
+    return;
+  }
   const bool rows = n.kind == IndirectionKind::kVector;
   if (rows) moved.dims[0] = {0, 1};
   const int64_t count = rows ? NextValue(trace) : 1;
@@ -313,7 +364,7 @@ void RaceDetector::EnterOperand(const Access& operand, RaceAccess access,
     writes_.push_back(access);
     return;
   }
-  // A part of a DMA is done with its source a step before it is complete.
+  // Of a part the read is complete before the write.
   if (access.work.lane >= lanes_.sequencers()) --access.work.sequence;
   HistoryOf(access)->Enter(access, clock, least_, *this);
 }

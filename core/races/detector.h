@@ -22,6 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/loop_position.h"
 #include "core/machine.h"
 #include "core/races/access_history.h"
 #include "core/races/clocks.h"
@@ -44,7 +45,7 @@ class RaceDetector : public RaceSink {
   // count.
   const std::vector<Diagnostic>& findings() const { return findings_; }
 
-  void Unordered(const RaceAccess& earlier, const RaceAccess& later,
+  void Unordered(const RaceAccess& before, const RaceAccess& after,
                  const Overlap& where) override;
   void Foreign(const RaceAccess& writer, const RaceAccess& read) override;
 
@@ -52,10 +53,15 @@ class RaceDetector : public RaceSink {
   struct Sequencer {
     uint32_t core = 0;
     const std::vector<Instruction>* stream = nullptr;
-    uint32_t sequence = 0;   // instructions so far
-    uint32_t clock = kNone;  // in the store, of what is known now
-    bool changed = true;     // since then
-    int64_t left = 0;        // events of this trace
+    uint32_t sequence = 0;               // instructions so far
+    uint32_t clock = kNone;              // in the store, of what is known now
+    bool changed = true;                 // since then
+    int64_t left = 0;                    // events of this trace
+    const StreamLoops* loops = nullptr;  // null: it has none
+    LoopPosition position;
+    uint32_t positions = 0;            // that it has been in before
+    std::vector<LoopPosition> recent;  // the last ones
+    size_t last = 0;                   // the instruction before
   };
   // A sendrecv that was triggered.
   struct End {
@@ -97,6 +103,9 @@ class RaceDetector : public RaceSink {
   void FindLeast(bool last);
   AccessHistory* HistoryOf(const RaceAccess& access);
 
+  void MoveInLoops(Sequencer& s, size_t index);
+  // Whether b comes before a as the author wrote them.
+  bool IsWrittenBefore(const RaceAccess& b, const RaceAccess& a) const;
   bool PartsCollide(const RaceAccess& a, const RaceAccess& b) const;
   std::string WhoIs(const RaceAccess& access) const;
   std::string Remedy(const RaceAccess& earlier, const RaceAccess& later) const;
@@ -107,6 +116,7 @@ class RaceDetector : public RaceSink {
   const RaceLanes lanes_;
   std::vector<bool> written_;  // tensors that the program writes
   SemaphoreOrder order_;
+  std::vector<StreamLoops> loops_;  // of each sequencer
   std::vector<Sequencer> sequencers_;
   std::vector<uint32_t> clocks_;  // by sequencer
   // Likewise: what it has been reported not to know.

@@ -154,7 +154,8 @@ std::string RaceDetector::Remedy(const RaceAccess& earlier,
       continue;
     }
     const std::string name = program_.semaphores[g.semaphore].name;
-    const int64_t value = order_.ValueAfter(g.semaphore, earlier.work);
+    const int64_t value = order_.ValueAfter(
+        g.semaphore, earlier.work, g.op == SignalOp::kInc ? 1 : g.value);
     for (const Wait& w : after.WaitsOf(*later.instruction)) {
       if (w.semaphore != g.semaphore || w.is_register) continue;
       std::string text =
@@ -208,14 +209,19 @@ Hazard HazardOf(const RaceAccess& earlier, const RaceAccess& later) {
 
 }  // namespace
 
-void RaceDetector::Unordered(const RaceAccess& earlier, const RaceAccess& later,
+void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
                              const Overlap& where) {
-  if (later.work.lane == earlier.work.lane &&
-      (earlier.work.lanes == 1 || !PartsCollide(earlier, later))) {
+  if (after.work.lane == before.work.lane &&
+      (before.work.lanes == 1 || !PartsCollide(before, after))) {
     return;
   }
-  const auto assumed = AssumedBy(later.sequencer);
-  if (earlier.work.KnownBy(assumed)) return;
+  const auto assumed = AssumedBy(after.sequencer);
+  if (before.work.KnownBy(assumed)) return;
+  // The one that should have waited is the second as the author wrote them,
+  // whichever came first in this run.
+  const bool swapped = IsWrittenBefore(after, before);
+  const RaceAccess& earlier = swapped ? after : before;
+  const RaceAccess& later = swapped ? before : after;
   const Hazard hazard = HazardOf(earlier, later);
   Add({reinterpret_cast<uintptr_t>(earlier.instruction),
        reinterpret_cast<uintptr_t>(later.instruction), hazard.kind},
@@ -265,16 +271,14 @@ void RaceDetector::Unordered(const RaceAccess& earlier, const RaceAccess& later,
                          std::string(Info(earlier.instruction->opcode).name),
                          source.empty() ? "" : absl::StrCat(", at ", source)));
         d.remedy = Remedy(earlier, later);
-        d.reference =
-            "design.md 6: happens-before over engines, queues, cores "
-            "and semaphores";
+        d.reference = "docs/races.md";
         return d;
       });
   // One report of what is missing is enough. What follows from it for others
   // is not followed up: it would not be what every order has in common.
-  for (uint32_t i = 0; i < earlier.work.lanes; ++i) {
-    uint32_t& lane = assumed[earlier.work.lane + i];
-    lane = std::max(lane, earlier.work.sequence);
+  for (uint32_t i = 0; i < before.work.lanes; ++i) {
+    uint32_t& lane = assumed[before.work.lane + i];
+    lane = std::max(lane, before.work.sequence);
   }
 }
 

@@ -50,8 +50,12 @@ void SemaphoreOrder::FindWaiters(const Program& program) {
 }
 
 void SemaphoreOrder::Restart() {
-  before_ = std::move(semaphores_);
-  clocks_before_ = std::move(clocks_);
+  if (keep_) {
+    before_ = std::move(semaphores_);
+    clocks_before_ = std::move(clocks_);
+  }
+  keep_ = true;
+  late_ = false;
   semaphores_ = start_;
   clocks_ = std::make_unique<ClockStore>(lanes_);
 }
@@ -222,7 +226,7 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
     apart -= judge.releases[static_cast<size_t>(n - judge.first)].total();
   }
   if (apart <= 0) return;
-  JoinPart(s, {judge, again ? *clocks_before_ : *clocks_}, first,
+  JoinPart({judge, again ? *clocks_before_ : *clocks_}, first,
            std::min(last, now + kMaxApart), apart, lane, sequence, clock);
 }
 
@@ -244,58 +248,48 @@ void SemaphoreOrder::JoinRange(const Semaphore& s, int64_t first, int64_t last,
   }
 }
 
-// Of the signals [first, last), which add up to more than `needed`: what
-// cannot be missing. Lane by lane, parts that know the least of it come first,
-// and what the one knows that reaches `needed` has happened in every order.
-void SemaphoreOrder::JoinPart(const Semaphore& s, Judge judge, int64_t first,
-                              int64_t last, int64_t needed, uint32_t lane,
-                              uint32_t sequence,
-                              std::span<uint32_t> clock) const {
-  struct Known {
-    const Release* release;
-    Clock clock;
-  };
+// The signals [first, last) add up to more than `needed`. Without completion n
+// of a lane there are only those that do not know it: it has come if they fall
+// short. So of each lane as much has come as is known to the signals with
+// which, taken from the least knowing on, `needed` is reached.
+void SemaphoreOrder::JoinPart(Judge judge, int64_t first, int64_t last,
+                              int64_t needed, uint32_t lane, uint32_t sequence,
+                              std::span<uint32_t> clock) {
   const Semaphore& all = judge.semaphore;
-  const int64_t end = s.first + static_cast<int64_t>(s.releases.size());
-  std::vector<Known> signals;
-  for (int64_t n = std::max(first, all.first); n < last; ++n) {
-    // What is to come is known from the pass before.
-    const bool come = n >= s.first && n < end;
-    const Release& r = come ? s.releases[static_cast<size_t>(n - s.first)]
-                            : all.releases[static_cast<size_t>(n - all.first)];
-    const ClockStore& clocks = come ? *clocks_ : judge.clocks;
+  const int64_t end = all.first + static_cast<int64_t>(all.releases.size());
+  helpful_.clear();
+  for (int64_t n = std::max(first, all.first); n < std::min(last, end); ++n) {
+    const Release& r = all.releases[static_cast<size_t>(n - all.first)];
     // What comes after the wait is no help to it.
-    if (Knows(clocks, r, lane, sequence)) continue;
-    signals.push_back({&r, clocks.at(r.clock)});
+    if (!Knows(judge.clocks, r, lane, sequence)) helpful_.push_back(&r);
   }
-  std::vector<std::pair<uint32_t, int64_t>> parts;  // what is known, amount
-  for (uint32_t l = 0; l < clock.size(); ++l) {
-    parts.clear();
-    for (const auto& [r, known] : signals) {
-      const uint32_t least =
-          l == r->lane ? std::max(known[l], r->sequence) : known[l];
-      int64_t amount = r->total();
-      if (l >= r->work.lane && l < r->work.lane + r->work.lanes) {
-        parts.emplace_back(std::max(least, r->work.sequence), r->amount);
-        amount -= r->amount;
+  for (uint32_t l = 0; l < lanes_; ++l) {
+    known_.clear();
+    for (const Release* r : helpful_) {
+      uint32_t of_all = judge.clocks.at(r->clock)[l];
+      if (l == r->lane) of_all = std::max(of_all, r->sequence);
+      const bool in_work =
+          l >= r->work.lane && l < r->work.lane + r->work.lanes;
+      const uint32_t others = r->work.lanes - (in_work ? 1 : 0);
+      if (others > 0) known_.emplace_back(of_all, r->amount * others);
+      if (in_work) {
+        known_.emplace_back(std::max(of_all, r->work.sequence), r->amount);
       }
-      parts.emplace_back(least, amount);
     }
-    std::sort(parts.begin(), parts.end());
-    // Where all of them fall short, none can be missing.
+    std::sort(known_.begin(), known_.end());
     int64_t sum = 0;
-    uint32_t proven = 0;
-    for (const auto& [known, amount] : parts) {
-      proven = known;
+    uint32_t come = 0;
+    for (const auto& [known, amount] : known_) {
+      come = known;
       sum += amount;
       if (sum >= needed) break;
     }
-    clock[l] = std::max(clock[l], proven);
+    clock[l] = std::max(clock[l], come);
   }
 }
 
 void SemaphoreOrder::Forget(Clock least) {
-  if (!before_.empty()) return;
+  if (keep_) return;
   for (Semaphore& s : semaphores_) {
     while (!s.releases.empty() && s.releases.front().work.KnownBy(least)) {
       clocks_->Release(s.releases.front().clock);
@@ -309,15 +303,16 @@ void SemaphoreOrder::Forget(Clock least) {
   }
 }
 
-int64_t SemaphoreOrder::ValueAfter(uint32_t semaphore, const Work& work) const {
+int64_t SemaphoreOrder::ValueAfter(uint32_t semaphore, const Work& work,
+                                   int64_t amount) const {
   const Semaphore& s = semaphores_[semaphore];
   if (s.loose || s.consumed > 0) return -1;
-  int64_t value = s.groups.empty() ? 0 : s.total;
+  int64_t value = s.total + s.own;
   for (auto r = s.releases.rbegin(); r != s.releases.rend(); ++r) {
-    if (r->work == work) return value + s.own;
+    if (r->work == work) return value;
     value -= r->total();
   }
-  return -1;
+  return s.total + s.own + amount * work.lanes;  // it is about to come
 }
 
 }  // namespace trnemu

@@ -2,15 +2,15 @@
 // that the program allows.
 //
 // A semaphore counts. If a wait needs all that can have been added by then,
-// every signal has come; if less would do, only those without which the rest
-// falls short. The signals of a semaphore are cut into groups, each of which
-// begins with a signal whose instruction (or trigger) knows all signals before
-// it complete; so whatever lies in a later group is no help to a wait for an
-// earlier one.
+// every signal has come, with all that it follows; if less would do, only that
+// without which too few signals are left. The signals of a semaphore are cut
+// into groups, each of which begins with a signal whose instruction (or
+// trigger) knows all signals before it complete; so whatever lies in a later
+// group is no help to a wait for an earlier one.
 //
-// Exact for semaphores that only rise and of which no engine consumes unordered
-// with another's wait; of others a wait is taken to prove all signals seen so
-// far, which hides races but never invents one.
+// Exact for semaphores that only rise and of which no engine consumes in no
+// order with another wait; of others a wait is taken to prove all signals seen
+// so far, which hides races but never invents one.
 #ifndef TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 #define TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 
@@ -43,8 +43,8 @@ class SemaphoreOrder {
  public:
   SemaphoreOrder(const Program& program, const RaceLanes& lanes);
 
-  // Forgets what was seen, but which signals were to come: the next pass over
-  // the same events judges waits by them.
+  // For another pass over the same events. The first is repeated with nothing
+  // forgotten; those after that judge waits by all signals of the pass before.
   void Restart();
   // Whether all signals have been taken into account: none came that may have
   // satisfied an earlier wait in place of one that it was taken to prove.
@@ -59,9 +59,10 @@ class SemaphoreOrder {
   // Drops what every engine knows: `least` is the minimum of their clocks.
   void Forget(Clock least);
 
-  // The value at which all signals up to and with that of `work` have come;
-  // -1 if it does not signal the semaphore, or values are consumed.
-  int64_t ValueAfter(uint32_t semaphore, const Work& work) const;
+  // The value at which all signals up to and with that of `work`, which adds
+  // `amount` a lane, have come; -1 if values are consumed.
+  int64_t ValueAfter(uint32_t semaphore, const Work& work,
+                     int64_t amount) const;
 
   ClockStore& clocks() { return *clocks_; }
 
@@ -106,9 +107,8 @@ class SemaphoreOrder {
   void JoinRelease(const Release& r, std::span<uint32_t> clock) const;
   void JoinRange(const Semaphore& s, int64_t first, int64_t last,
                  std::span<uint32_t> clock) const;
-  void JoinPart(const Semaphore& s, Judge judge, int64_t first, int64_t last,
-                int64_t needed, uint32_t lane, uint32_t sequence,
-                std::span<uint32_t> clock) const;
+  void JoinPart(Judge judge, int64_t first, int64_t last, int64_t needed,
+                uint32_t lane, uint32_t sequence, std::span<uint32_t> clock);
 
   const uint32_t lanes_;
   std::vector<Semaphore> start_;  // as they are before anything happens
@@ -117,6 +117,9 @@ class SemaphoreOrder {
   // Of the pass before, if there was one.
   std::vector<Semaphore> before_;
   std::unique_ptr<ClockStore> clocks_before_;
+  std::vector<const Release*> helpful_;              // of JoinPart
+  std::vector<std::pair<uint32_t, int64_t>> known_;  // of JoinPart
+  bool keep_ = false;                                // not the first pass
   bool late_ = false;  // first pass: a signal joined a group that was used
 };
 

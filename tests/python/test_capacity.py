@@ -257,7 +257,7 @@ def test_inputs_outputs_and_constants_count_too():
 
 
 @every_target
-def test_pinned_tiles_may_share_bytes(target):
+def test_what_is_read_as_one_pinned_tile_and_was_written_as_another_is_reported_unless_allowed(target):
     b = trnemu.ProgramBuilder(target=target)
     y = b.output("y", (4, 8), "float32")
     t = b.sbuf((4, 8), "float32", address=(0, 1024))
@@ -265,8 +265,14 @@ def test_pinned_tiles_may_share_bytes(target):
     b.memset(dst=t, value=1.0)
     b.memset(dst=u, value=0x40000000)  # the bits of 2.0
     b.dma_copy(dst=y, src=t)
-    r = trnemu.run(b.build(), {})
+    p = b.build()
+    with pytest.raises(trnemu.Fault) as fault:
+        trnemu.run(p, {})
+    assert (fault.value.category, fault.value.id) == ("capacity", "memory.overwritten")
+    # On purpose: the bytes are the same whatever they are called.
+    r = trnemu.run(p, {}, allow=["memory.overwritten"])
     assert (r.outputs["y"] == 2.0).all()
+    assert [d.id for d in r.diagnostics] == ["memory.overwritten"]
 
 
 @every_target
