@@ -107,19 +107,25 @@ bool RaceDetector::PartsCollide(const RaceAccess& a,
     const Instruction& i = *access.instruction;
     const CoreProgram& core = program_.cores[access.core];
     const auto operands = core.OperandsOf(i);
-    const Access& dst = operands[slot::DmaCopy::kDst].access;
-    const Access& src = operands[slot::DmaCopy::kSrc].access;
-    // Of others, where each part goes is not worked out.
-    if (i.opcode != Opcode::kDmaCopy || dst.is_dynamic() || src.is_dynamic()) {
-      return true;
+    std::array<Tile, 2> tiles;  // dst, src
+    bool known = i.opcode == Opcode::kDmaCopy && !access.vague;
+    for (size_t o = 0; o < 2 && known; ++o) {
+      Access operand = operands[o].access;
+      const Indirection* moves = core.IndirectionOf(operand);
+      known = moves == nullptr || moves->is_scalar();
+      operand.indirection = 0;
+      placement_.Resolve(access.core, operand, tiles[o]);
+      if (o != access.operand) continue;
+      // Where it was in this run.
+      tiles[o].address +=
+          access.footprint.begin -
+          FootprintOf(operand, program_.tensors[operand.tensor]).begin;
     }
-    std::array<Tile, 2> tiles;
-    placement_.Resolve(access.core, dst, tiles[0]);
-    placement_.Resolve(access.core, src, tiles[1]);
+    // Of others, where each part goes is not worked out: they may be in order.
+    if (!known) return false;
     const auto parts =
         SplitDma(tiles[0], tiles[1], static_cast<int>(access.work.lanes));
-    AddPieces(tiles[access.operand == slot::DmaCopy::kDst ? 0 : 1], parts,
-              pieces[n]);
+    AddPieces(tiles[access.operand], parts, pieces[n]);
   }
   return DifferentPartsMeet(pieces[0], pieces[1]);
 }

@@ -11,6 +11,8 @@ from dataclasses import replace
 
 import pytest
 
+import trnemu
+
 from race_kit import (
     BUFFERS, FAR, G, H, T, U, V, all_of, copy, dma, expect, memset, nop, signal,
     wait,
@@ -260,6 +262,43 @@ def test_a_dma_follows_what_its_trigger_follows_and_no_more():
     expect([write, store], set())
     expect([write, store, memset("vector", T)], {(1, 2)})
     expect([write, signal(store, 0), wait(memset("vector", T), 0, 2)], set())
+
+
+def dynamic(store_row: bool) -> list[str]:
+    """Three rows of x through t and out again, all on the queues of sync."""
+    b = trnemu.ProgramBuilder(sync="explicit")
+    x = b.scratch("x", (4, 128, 8), "uint8")
+    t = b.sbuf((128, 8), "uint8")
+    with b.fori_loop(0, 3) as i:
+        b.dma_copy(dst=t, src=x.select(0, i), queues=2, trigger="sync")
+        b.dma_copy(dst=x.select(0, i) if store_row else x[0:1, 64:128],
+                   src=t if store_row else t[:64], queues=2, trigger="sync")
+    found = [observe(b.build(), s).reports for s in ("timed", "program", 1)]
+    return sorted({r.id for reports in found for r in reports})
+
+
+def test_dmas_at_dynamic_addresses_follow_part_by_part_as_well():
+    # Part q has partitions 64 q to 64 q + 63 of t, and these rows of x[i].
+    assert dynamic(store_row=True) == []
+    # Partitions 0 to 63 of t are all of queue 0; they go where x[0] has the
+    # rows that queue 1 loads (in the first iteration; then x[1] and x[2]).
+    assert dynamic(store_row=False) == ["race.read_write"]
+
+
+@pytest.mark.parametrize("queues", [1, 16])
+@pytest.mark.parametrize("what", ["transpose", "compute"])
+def test_the_same_dma_again_follows_the_first(what, queues):
+    # Each part writes what it wrote before.
+    b = trnemu.ProgramBuilder(sync="explicit")
+    x = b.scratch("x", (128, 128), "bfloat16")
+    t = b.sbuf((128, 128), "bfloat16")
+    for _ in range(2):
+        if what == "transpose":
+            b.dma_transpose(dst=t, src=x, trigger="sync", queues=queues)
+        else:
+            b.dma_compute(dst=t, srcs=[x, x], reduce_op="add", trigger="sync",
+                          queues=queues)
+    assert not observe(b.build(), "timed").message
 
 
 # --- loops --------------------------------------------------------------------
