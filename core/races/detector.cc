@@ -55,6 +55,7 @@ void RaceDetector::Reset() {
     }
   }
   clocks_.assign(size_t{lanes_.sequencers()} * lanes_.size(), 0);
+  assumed_.assign(clocks_.size(), 0);
   least_.assign(lanes_.size(), 0);
   issued_.assign(program_.queue_sets.size(), 0);
   on_chip_.clear();

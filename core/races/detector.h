@@ -7,8 +7,8 @@
 // happened to order them says nothing.
 //
 // A report is never a false alarm; a race may be missed where a semaphore is
-// set, decremented, or consumed by several engines in no order, and in what
-// views made by indirect() touch.
+// set, decremented, or consumed in no order with another engine's wait, and in
+// what views made by indirect() touch.
 #ifndef TRNEMU_CORE_RACES_DETECTOR_H_
 #define TRNEMU_CORE_RACES_DETECTOR_H_
 
@@ -96,6 +96,9 @@ class RaceDetector : public RaceSink {
   std::span<uint32_t> ClockOf(uint32_t sequencer) {
     return {clocks_.data() + size_t{sequencer} * lanes_.size(), lanes_.size()};
   }
+  std::span<uint32_t> AssumedBy(uint32_t sequencer) {
+    return {assumed_.data() + size_t{sequencer} * lanes_.size(), lanes_.size()};
+  }
   uint32_t Snapshot(uint32_t sequencer);
   void FindLeast(bool last);
   AccessHistory* HistoryOf(const RaceAccess& access);
@@ -116,6 +119,8 @@ class RaceDetector : public RaceSink {
   std::vector<StreamLoops> loops_;  // of each sequencer
   std::vector<Sequencer> sequencers_;
   std::vector<uint32_t> clocks_;  // by sequencer
+  // Likewise: what it has been reported not to know.
+  std::vector<uint32_t> assumed_;
   std::vector<uint32_t> least_;
   std::vector<uint32_t> issued_;                         // by queue set
   std::vector<std::unique_ptr<AccessHistory>> on_chip_;  // SBUF, PSUM a core

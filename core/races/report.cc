@@ -107,19 +107,25 @@ bool RaceDetector::PartsCollide(const RaceAccess& a,
     const Instruction& i = *access.instruction;
     const CoreProgram& core = program_.cores[access.core];
     const auto operands = core.OperandsOf(i);
-    const Access& dst = operands[slot::DmaCopy::kDst].access;
-    const Access& src = operands[slot::DmaCopy::kSrc].access;
-    // Of others, where each part goes is not worked out.
-    if (i.opcode != Opcode::kDmaCopy || dst.is_dynamic() || src.is_dynamic()) {
-      return true;
+    std::array<Tile, 2> tiles;  // dst, src
+    bool known = i.opcode == Opcode::kDmaCopy && !access.vague;
+    for (size_t o = 0; o < 2 && known; ++o) {
+      Access operand = operands[o].access;
+      const Indirection* moves = core.IndirectionOf(operand);
+      known = moves == nullptr || moves->is_scalar();
+      operand.indirection = 0;
+      placement_.Resolve(access.core, operand, tiles[o]);
+      if (o != access.operand) continue;
+      // Where it was in this run.
+      tiles[o].address +=
+          access.footprint.begin -
+          FootprintOf(operand, program_.tensors[operand.tensor]).begin;
     }
-    std::array<Tile, 2> tiles;
-    placement_.Resolve(access.core, dst, tiles[0]);
-    placement_.Resolve(access.core, src, tiles[1]);
+    // Of others, where each part goes is not worked out: they may be in order.
+    if (!known) return false;
     const auto parts =
         SplitDma(tiles[0], tiles[1], static_cast<int>(access.work.lanes));
-    AddPieces(tiles[access.operand == slot::DmaCopy::kDst ? 0 : 1], parts,
-              pieces[n]);
+    AddPieces(tiles[access.operand], parts, pieces[n]);
   }
   return DifferentPartsMeet(pieces[0], pieces[1]);
 }
@@ -211,10 +217,12 @@ Hazard HazardOf(const RaceAccess& earlier, const RaceAccess& later) {
 
 void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
                              const Overlap& where) {
-  if (before.work.lanes > 1 && after.work.lane == before.work.lane &&
-      !PartsCollide(before, after)) {
+  if (after.work.lane == before.work.lane &&
+      (before.work.lanes == 1 || !PartsCollide(before, after))) {
     return;
   }
+  const auto assumed = AssumedBy(after.sequencer);
+  if (before.work.KnownBy(assumed)) return;
   // The one that should have waited is the second as the author wrote them,
   // whichever came first in this run.
   const bool swapped = IsWrittenBefore(after, before);
@@ -272,12 +280,12 @@ void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
         d.reference = "docs/races.md";
         return d;
       });
-  // One report of what is missing is enough: from here on they are ordered.
+  // One report of what is missing is enough. What follows from it for others
+  // is not followed up: it would not be what every order has in common.
   for (uint32_t i = 0; i < before.work.lanes; ++i) {
-    uint32_t& lane = knows_[before.work.lane + i];
+    uint32_t& lane = assumed[before.work.lane + i];
     lane = std::max(lane, before.work.sequence);
   }
-  sequencers_[after.sequencer].changed = true;
 }
 
 void RaceDetector::Foreign(const RaceAccess& writer, const RaceAccess& read) {

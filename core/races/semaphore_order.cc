@@ -158,14 +158,34 @@ void SemaphoreOrder::MakeLoose(Semaphore& s) {
   s.groups.clear();
 }
 
+void SemaphoreOrder::NoteWait(Semaphore& s, uint32_t lane, uint32_t sequence) {
+  for (auto& [other, last] : s.waits) {
+    if (other != lane) continue;
+    last = sequence;
+    return;
+  }
+  s.waits.emplace_back(lane, sequence);
+}
+
+bool SemaphoreOrder::KnowsWaits(const Semaphore& s, uint32_t lane,
+                                Clock clock) {
+  return std::all_of(s.waits.begin(), s.waits.end(), [&](const auto& wait) {
+    return wait.first == lane || clock[wait.first] >= wait.second;
+  });
+}
+
 void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
                           uint32_t lane, uint32_t sequence,
                           std::span<uint32_t> clock) {
   Semaphore& s = semaphores_[semaphore];
-  // What another engine took before, in this order, it might take after.
+  // What another engine took before, in this order, it might take after; and
+  // what this one takes after another's wait, it might take before.
   const bool ordered = s.consumer == kNobody || s.consumer == lane ||
                        clock[s.consumer] >= s.consumer_sequence;
-  if (!ordered && !s.loose) MakeLoose(s);
+  if ((!ordered || (consume && !KnowsWaits(s, lane, clock))) && !s.loose) {
+    MakeLoose(s);
+  }
+  if (s.waiter == kNobody) NoteWait(s, lane, sequence);
   const int64_t needed =
       value + s.consumed - (s.waiter == lane ? s.own : int64_t{0});
   if (consume) {
@@ -201,10 +221,11 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
   const int64_t now = s.first + static_cast<int64_t>(s.releases.size());
   const int64_t first = std::max(group->first, now - kMaxApart);
   JoinRange(s, group->first, first, clock);
-  int64_t apart = needed - group->before;
+  int64_t apart = needed - std::max(group->before, judge.forgotten);
   for (int64_t n = std::max(group->first, judge.first); n < first; ++n) {
     apart -= judge.releases[static_cast<size_t>(n - judge.first)].total();
   }
+  if (apart <= 0) return;
   JoinPart({judge, again ? *clocks_before_ : *clocks_}, first,
            std::min(last, now + kMaxApart), apart, lane, sequence, clock);
 }
@@ -272,6 +293,7 @@ void SemaphoreOrder::Forget(Clock least) {
   for (Semaphore& s : semaphores_) {
     while (!s.releases.empty() && s.releases.front().work.KnownBy(least)) {
       clocks_->Release(s.releases.front().clock);
+      s.forgotten += s.releases.front().total();
       s.releases.pop_front();
       ++s.first;
     }

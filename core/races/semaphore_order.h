@@ -8,9 +8,9 @@
 // trigger) knows all signals before it complete; so whatever lies in a later
 // group is no help to a wait for an earlier one.
 //
-// Exact for semaphores that only rise and whose value no two engines consume
-// unordered; of others a wait is taken to prove all signals seen so far, which
-// hides races but never invents one.
+// Exact for semaphores that only rise and of which no engine consumes in no
+// order with another wait; of others a wait is taken to prove all signals seen
+// so far, which hides races but never invents one.
 #ifndef TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 #define TRNEMU_CORE_RACES_SEMAPHORE_ORDER_H_
 
@@ -79,11 +79,14 @@ class SemaphoreOrder {
     uint32_t consumer = kNobody;  // who consumed last, at which instruction
     uint32_t consumer_sequence = 0;
     int64_t consumed = 0;
-    int64_t own = 0;    // signals of the waiter itself
-    int64_t total = 0;  // of the others
-    int64_t first = 0;  // number of releases.front()
+    int64_t own = 0;        // signals of the waiter itself
+    int64_t total = 0;      // of the others
+    int64_t first = 0;      // number of releases.front()
+    int64_t forgotten = 0;  // what those before it added up to
     std::deque<Release> releases;
     std::deque<Group> groups;
+    // Who waited, at which instruction last; empty if that is the waiter.
+    std::vector<std::pair<uint32_t, uint32_t>> waits;
     std::vector<uint32_t> seen;  // loose: what all signals so far know
   };
   // A pass over the events: semaphores and the clocks they refer to.
@@ -94,6 +97,9 @@ class SemaphoreOrder {
 
   void FindWaiters(const Program& program);
   void MakeLoose(Semaphore& s);
+  static void NoteWait(Semaphore& s, uint32_t lane, uint32_t sequence);
+  // Whether all waits of other lanes so far come before.
+  static bool KnowsWaits(const Semaphore& s, uint32_t lane, Clock clock);
   bool Knows(const ClockStore& clocks, const Release& later, uint32_t lane,
              uint32_t sequence) const;
   bool KnowsAll(const Release& later, const Release& earlier) const;
