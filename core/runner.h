@@ -6,6 +6,7 @@
 #ifndef TRNEMU_CORE_RUNNER_H_
 #define TRNEMU_CORE_RUNNER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -70,7 +71,10 @@ class Runner : public FindingSink {
   absl::Status RunTimed();
   absl::Status RunProgramOrder();
   absl::Status RunRandom();
-  absl::Status CheckBudgets();
+  absl::Status CheckBudgets();  // core/runner_budgets.cc
+  absl::Status CheckTime() const;
+  absl::Status OverInstructions() const;
+  void SetInstructionLimit();
 
   void Prepare(Sequencer& s);
   void PrepareTime(Sequencer& s);
@@ -128,9 +132,6 @@ class Runner : public FindingSink {
   std::string LastWriter(size_t core, const Instruction& i,
                          const Access& access) const;
   absl::Status Deadlock() const;
-  std::string BarrierText(size_t core, const Instruction& i) const;
-  void DescribeExchanges(Diagnostic& d) const;
-  std::vector<std::string> ExchangesThatSignal(uint32_t semaphore) const;
   // `rows`: byte offsets of the tile's places, if it has several.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const Tile* dst, const std::vector<int64_t>* rows = nullptr);
@@ -143,6 +144,7 @@ class Runner : public FindingSink {
   std::span<CoreState* const> states_;
   Placement placement_;
   Semaphores semaphores_;
+  SemaphoreUse semaphore_use_;
   std::vector<StreamLoops> loops_;  // of the streams that have some
   std::vector<Sequencer> sequencers_;
   // Signals whose counts were registers, as they were at issue.
@@ -167,6 +169,8 @@ class Runner : public FindingSink {
   const Instruction* current_ = nullptr;
   size_t current_core_ = 0;
   Ticks now_ = 0;
+  int64_t max_instructions_ = 0;
+  std::chrono::steady_clock::time_point started_;
   std::vector<int64_t> opcode_counts_;
   std::vector<int64_t> operation_counts_;
   std::optional<Disassembler> disassembler_;  // with a log

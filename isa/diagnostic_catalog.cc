@@ -17,6 +17,7 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
     for (const auto part : {catalog::FileEntries(), catalog::ProgramEntries(),
                             catalog::RunEntries(), catalog::HostEntries(),
                              catalog::GatherEntries(),
+                             catalog::UnsettledEntries(),
                              catalog::IndirectEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }

@@ -39,6 +39,7 @@ std::span<const CatalogEntry> FileEntries();      // reading program files
 std::span<const CatalogEntry> ProgramEntries();   // building and verifying
 std::span<const CatalogEntry> RunEntries();       // executing
 std::span<const CatalogEntry> GatherEntries();    // gathers, random numbers
+std::span<const CatalogEntry> UnsettledEntries();  // docs/unspecified.md
 std::span<const CatalogEntry> IndirectEntries();  // indirect views
 std::span<const CatalogEntry> HostEntries();      // inputs, options, the host
 }  // namespace catalog

@@ -2,10 +2,13 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "core/device.h"
+#include "core/envelope.h"
+#include "core/host_memory.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/expect.h"
 #include "frontend/cli/outputs.h"
@@ -14,6 +17,7 @@
 #include "frontend/cli/run_report.h"
 #include "frontend/cli/tensors.h"
 #include "frontend/cli/verbs.h"
+#include "frontend/cli/wait_graph.h"
 #include "isa/container.h"
 #include "isa/verify.h"
 
@@ -101,6 +105,8 @@ class RunVerb {
   }
   int FailLoad(const absl::Status& status);
   int Interrupted(const absl::Status& status);
+  absl::StatusOr<RunResult> RunInEnvelope(
+      const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run);
   void AddZeros();
 
   const RunArgs& args_;
@@ -116,6 +122,7 @@ class RunVerb {
   OutputFiles outputs_;
   LogFile log_;
   RunResult result_;
+  std::string envelope_text_, envelope_json_;
 };
 
 int RunVerb::ReadOptions() {
@@ -142,6 +149,10 @@ int RunVerb::Load() {
   auto device = Device::Create(target, cores, *std::move(hardware));
   if (!device.ok()) return FailWith(device.status());
   device_ = *std::move(device);
+  // Before constants are copied.
+  const absl::Status fits =
+      CheckHostMemory(*program_, device_->hardware(), options_);
+  if (!fits.ok()) return FailWith(fits);
   auto executable = device_->Load(program_, options_.allow);
   if (!executable.ok()) return FailLoad(executable.status());
   executable_ = *std::move(executable);
@@ -207,11 +218,32 @@ int RunVerb::Execute() {
   progress_.Say(
       Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = [] { return interrupted.load(); };
-  absl::StatusOr<RunResult> result = executable_->Run(inputs, options_);
+  const auto run = [&](const RunOptions& options) {
+    return executable_->Run(inputs, options);
+  };
+  absl::StatusOr<RunResult> result;
+  if (args_.envelope) {
+    result = RunInEnvelope(run);
+  } else {
+    result = run(options_);
+  }
   if (!result.ok() && interrupted) return Interrupted(result.status());
-  if (!result.ok()) return FailWith(result.status());
+  if (!result.ok()) {
+    const absl::Status drawn = WriteWaitGraph(args_.wait_graph, result.status());
+    return FailWith(drawn.ok() ? result.status() : drawn);
+  }
   result_ = *std::move(result);
   return kSuccess;
+}
+
+absl::StatusOr<RunResult> RunVerb::RunInEnvelope(
+    const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run) {
+  absl::StatusOr<EnvelopeResult> envelope =
+      RunEnvelope(run, options_, *args_.envelope, args_.envelope_seed);
+  if (!envelope.ok()) return envelope.status();
+  envelope_text_ = EnvelopeText(*envelope);
+  envelope_json_ = EnvelopeJson(*envelope);
+  return std::move(envelope->base);
 }
 
 int RunVerb::Interrupted(const absl::Status& status) {
@@ -244,6 +276,8 @@ int RunVerb::Report() {
   report.result = &result_;
   report.values = options_.values;
   report.log = args_.log;
+  report.envelope_text = envelope_text_;
+  report.envelope_json = envelope_json_;
   for (const Tensor* tensor : OutputsOf(*program_)) {
     report.outputs.push_back({tensor, outputs_.PathOf(tensor->name)});
   }
@@ -272,6 +306,8 @@ void AddRun(CLI::App& app, Action& action) {
       "  trnemu run k.trn --input x=x.npy --target trn1 --json\n"
       "  trnemu run k.trn --input x=x.npy --schedule 7    another legal order\n"
       "  trnemu run k.trn --values off --hardware what_if.textproto\n"
+      "  trnemu run k.trn --input x=x.npy --envelope 8    how sure is each "
+      "output\n"
       "\n"
       "bfloat16 and fp8 arrays are .npy files of V2/uint16 and V1/uint8\n"
       "elements; view them as the ml_dtypes type after numpy.load.\n"

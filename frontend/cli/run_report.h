@@ -20,6 +20,7 @@ struct RunReport {
   const RunResult* result = nullptr;
   bool values = true;
   std::string log;
+  std::string envelope_text, envelope_json;  // "" without --envelope
   std::vector<Output> outputs;
   std::vector<Comparison> comparisons;
 

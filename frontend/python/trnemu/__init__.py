@@ -21,6 +21,7 @@ TypeError.
 from trnemu import _where as _where  # first: it says which frames are ours
 from trnemu._builder import ProgramBuilder
 from trnemu._dtype import Dtype
+from trnemu._envelope import Distance, Envelope, EnvelopeRun, Spread, envelope
 from trnemu._fault import Fault, InputFault
 from trnemu._operations import Operation, Parameter, Rule, operations
 from trnemu._run import (
@@ -50,8 +51,11 @@ from trnemu._trnemu import (
 
 __all__ = [
     "Device",
+    "Distance",
     "Dtype",
     "EngineProfile",
+    "Envelope",
+    "EnvelopeRun",
     "Executable",
     "Fault",
     "Finding",
@@ -66,9 +70,11 @@ __all__ = [
     "RunResult",
     "Semaphore",
     "Signal",
+    "Spread",
     "View",
     "Wait",
     "__version__",
+    "envelope",
     "get_nc_sub_version",
     "get_nc_version",
     "nc_version",

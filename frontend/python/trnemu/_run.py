@@ -212,6 +212,9 @@ def _options(
     max_instructions: int | None,
     time: bool,
     values: bool,
+    max_time_ns: float | None,
+    max_wall_time: float | None,
+    max_host_memory: int | None,
 ) -> dict[str, Any]:
     """The options of a run as the extension takes them."""
     order, schedule_seed = _schedule(schedule, time)
@@ -226,6 +229,9 @@ def _options(
         "max_instructions": max_instructions,
         "time": bool(time),
         "values": bool(values),
+        "max_time_ns": max_time_ns,
+        "max_wall_time": max_wall_time,
+        "max_host_memory": max_host_memory,
     }
 
 
@@ -257,6 +263,9 @@ class Executable:
         max_instructions: int | None = None,
         time: bool = True,
         values: bool = True,
+        max_time_ns: float | None = None,
+        max_wall_time: float | None = None,
+        max_host_memory: int | None = None,
     ) -> RunResult:
         """Runs the program to its end; the options are those of trnemu.run.
 
@@ -275,6 +284,9 @@ class Executable:
             max_instructions,
             time,
             values,
+            max_time_ns,
+            max_wall_time,
+            max_host_memory,
         )
         arrays = _inputs(self._tensors, inputs)
         return RunResult(self._executable.run(arrays, options))
@@ -301,12 +313,19 @@ class Device:
         """Its physical cores."""
         return self._device.cores
 
-    def load(self, program: Program, allow: Iterable[str] = ()) -> Executable:
+    def load(
+        self,
+        program: Program,
+        allow: Iterable[str] = (),
+        max_host_memory: int | None = None,
+    ) -> Executable:
         """Verifies a program for this device and copies its constants.
 
-        allow: ids of errors to let pass. Fault: a broken rule, capacity.
+        allow: ids of errors to let pass. max_host_memory: bytes of the host's
+        memory that its runs may need, checked before anything is copied.
+        Fault: a broken rule, capacity, limit.
         """
-        executable = self._device.load(program, _names(allow))
+        executable = self._device.load(program, _names(allow), max_host_memory)
         return Executable(program, executable)
 
     def __repr__(self) -> str:
@@ -326,6 +345,9 @@ def run(
     max_instructions: int | None = None,
     time: bool = True,
     values: bool = True,
+    max_time_ns: float | None = None,
+    max_wall_time: float | None = None,
+    max_host_memory: int | None = None,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -341,8 +363,12 @@ def run(
         seed that picks a legal interleaving.
     numerics: rules that documents leave open, by key; docs/numerics.md.
     seed: of the device's random generators.
-    max_instructions: a budget; None is none.
+    max_instructions: a budget; None is 10**9 for programs with loops.
     time: False does not simulate time. values: False simulates time alone.
+    max_time_ns: a budget of simulated time, with the timed schedule.
+    max_wall_time: a budget of seconds on this host's clock.
+    max_host_memory: bytes of this host's memory that the run may need, checked
+        before any is allocated.
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -355,6 +381,9 @@ def run(
         "max_instructions": max_instructions,
         "time": time,
         "values": values,
+        "max_time_ns": max_time_ns,
+        "max_wall_time": max_wall_time,
+        "max_host_memory": max_host_memory,
     }
     if not isinstance(program, Program):
         raise TypeError(
@@ -362,4 +391,4 @@ def run(
         )
     allow = _names(allow)
     device = Device(program.target if target is None else target, program.cores)
-    return device.load(program, allow).run(inputs, allow=allow, **options)
+    return device.load(program, allow, max_host_memory).run(inputs, allow=allow, **options)
