@@ -10,7 +10,7 @@
 namespace trnemu {
 namespace {
 
-constexpr float kTableError = 1e-5f;
+constexpr float kTableError = 1.5e-5f;
 
 float Canonical(float x) {
   return x == x ? x : std::numeric_limits<float>::quiet_NaN();

@@ -27,7 +27,7 @@ void MultiplyAddRows(const float* x, float a, AluOp op, bool reverse,
 
 // Whether f comes from a table on the scalar engine; the others are exact.
 bool IsFromTable(ActFunction f);
-// Adds an error of at most 1e-5 of each finite y[i]: a fixed fraction for all
+// Adds an error of at most 1.5e-5 of each finite y[i]: a fixed fraction for all
 // values whose top 16 bits are the same, as of a table's intervals, which the
 // draw and f choose. Nothing for kNone, and where f is not from a table.
 void AddTableError(TableError draw, ActFunction f, size_t n, float* y);

@@ -65,7 +65,7 @@ constexpr std::array<NumericsKey, 14> kKeys = {{
      "multiply, then add or subtract, in tensor_scalar and "
      "scalar_tensor_tensor: rounded after each, or once"},
     {"table_error", kTableError,
-     "an error of up to 1e-5 of each result of the scalar engine's tables: "
+     "an error of up to 1.5e-5 of each result of the scalar engine's tables: "
      "none, or one of 16 draws"},
 }};
 

@@ -66,13 +66,16 @@ def test_copies_and_integers_and_exact_sums_do_not_move():
 
 
 def test_softmax_moves_by_table_error_of_the_class_that_silicon_shows():
-    """Silicon is 2.4e-5 to 4.8e-5 of rms from exact (decisions.md): the
-    envelope must hold that, and not be far wider."""
+    """Silicon is 2.4e-5 to 4.8e-5 of rms from exact (decisions.md). Flat rows
+    move by as much; where elements stand out, rms is small beside them, and
+    the envelope holds silicon's figures with room."""
     p = program(softmax, x=((128, 512), "float32"))
+    flat = trnemu.envelope(p, {"x": normal(128, 512) * F32(0.1)}, n=4)
+    assert 2.4e-5 <= flat.outputs["y"].relative <= 4.8e-5
     e = trnemu.envelope(p, {"x": normal(128, 512)}, n=4)
     y = e.outputs["y"]
-    assert y.cause == "table_error"
-    assert 2.4e-5 <= y.relative <= 2.4e-4, y.relative
+    assert y.cause == flat.outputs["y"].cause == "table_error"
+    assert 4.8e-5 <= y.relative <= 1e-3, y.relative
     others = {k: v for k, v in y.causes.items() if k != "table_error"}
     assert all(v < y.relative / 10 for v in others.values()), others
     assert "table_error" in e.runs[y.run].numerics

@@ -411,7 +411,10 @@ def test_reduce_leaves_other_operations_in_order(op):
     ("add", False, 1, 1), ("subtract", False, 1, -1), ("subtract", True, -1, 1)])
 @pytest.mark.parametrize("form", ["tensor_scalar", "scalar_tensor_tensor"])
 def test_two_ops_fused_rounds_once(op1, reverse, sign_ab, sign_c, form):
-    x, c = F32(1 + 2**-12), F32(1)
+    # x * x is 1 + 2^-11 + 2^-24: its last bit is lost, unless fused it meets 1 -
+    # 2^-11 - 2^-23 (minus), or the bit beside it (plus).
+    x = F32(1 + 2**-12)
+    c = F32(1) if op1 == "subtract" else F32(2**-24)
     exact = (sign_ab * np.float64(x) * np.float64(x)
              + sign_c * np.float64(c))
     want = {"fused": F32(exact),
@@ -450,7 +453,7 @@ def test_table_error_is_small_repeatable_and_of_functions_from_tables():
         np.testing.assert_array_equal(out, under("table_error", draw,
                                                  make("exp")))
         error = np.abs(out.astype(np.float64) / exact - 1)
-        assert 5e-6 < error.max() < 1.01e-5, draw
+        assert 7e-6 < error.max() < 1.51e-5, draw
         seen.add(out.tobytes())
     assert len(seen) == 3
     for op in ("copy", "square", "relu", "sign", "abs"):

@@ -254,16 +254,19 @@ def test_the_warning_says_what_was_taken():
 
 @pytest.mark.parametrize("in_place", [True, False])
 def test_bfloat16_arithmetic_beyond_it_is_reported(in_place):
-    def make(value):
+    def make(x, y):
         def inner(k):
-            t = k.load(np.array([[1, value]], BF16))
+            t, u = (k.load(np.array([[1, v]], BF16)) for v in (x, y))
             out = t if in_place else k.empty((1, 2), "bfloat16")
-            k.b.tensor_tensor(dst=out, data1=t, data2=t, op="add")
+            k.b.tensor_tensor(dst=out, data1=t, data2=u, op="multiply")
             return out
         return inner
-    assert ids(make(1.6e38)) == []
-    assert ids(make(INF)) == []
-    assert finding(make(2e38), "cast.overflow").details["element"] == "1"
+    # (181 / 128)^2 is 1.99957: below 2, but nearer to it than to 2 - 2^-7.
+    edge = 181 / 128
+    assert ids(make(edge * 2.0**62, edge * 2.0**64)) == []
+    assert ids(make(INF, 1)) == []
+    f = finding(make(edge * 2.0**63, edge * 2.0**64), "cast.overflow")
+    assert f.details["element"] == "1"
 
 
 # --- shifts, NaN, zero ------------------------------------------------------------
