@@ -50,14 +50,11 @@ void IntegerResultCheck::LookAt(int64_t partition, const float* x,
   if (found_.any() && partition >= found_.partition) return;
   // Nearly always no magnitude is large enough: one pass says so.
   const auto n = static_cast<size_t>(dst_.free_size);
-  float largest = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const float sum = std::fabs(x[i]) + std::fabs(y[i]);
-    const float bound =
-        op_ == AluOp::kMultiply ? std::fabs(x[i]) * std::fabs(y[i]) : sum;
-    largest = bound > largest ? bound : largest;
-  }
-  if (largest < 0x1p24f) return;
+  const bool large = op_ == AluOp::kMultiply
+                         ? AnyProduct(x, y, 0x1p24f, n)
+                         : AnyMagnitude(x, 0x1p23f, n) ||
+                               AnyMagnitude(y, 0x1p23f, n);
+  if (!large) return;
   for (size_t i = 0; i < n; ++i) {
     const int64_t exact = Exactly(op_, static_cast<int64_t>(x[i]),
                                   static_cast<int64_t>(y[i]));

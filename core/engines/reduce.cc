@@ -7,7 +7,6 @@
 // Bitvec operations reduce zero-extended bits.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 #include "core/engines/elementwise_checks.h"
@@ -16,6 +15,7 @@
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 #include "core/numerics/open_choices.h"
+#include "core/numerics/unsettled.h"
 
 namespace trnemu {
 namespace {
@@ -101,9 +101,8 @@ class ReduceChecks {
  private:
   void LookAtSum(int64_t partition, const float* row, int64_t length,
                  int64_t output, float result) {
-    float magnitude = 0;
-    for (int64_t k = 0; k < length; ++k) magnitude += std::fabs(row[k]);
-    if (magnitude < 0x1p24f) return;
+    const float share = 0x1p24f / static_cast<float>(length);
+    if (!AnyMagnitude(row, share, static_cast<size_t>(length))) return;
     int64_t exact = 0;
     for (int64_t k = 0; k < length; ++k) exact += static_cast<int64_t>(row[k]);
     const bool fits = dst_.dtype == Dtype::kInt32

@@ -16,6 +16,10 @@ namespace {
 
 constexpr int64_t kChunk = 256;
 
+bool Aligned(const std::byte* at) {
+  return reinterpret_cast<uintptr_t>(at) % 4 == 0;
+}
+
 std::string Number(double value) {
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? absl::StrCat(whole)
@@ -184,6 +188,14 @@ int64_t FirstInexact(const Tile& tile, int64_t partition) {
   ForEachRun(layout, 0, tile.free_size,
              [&](ptrdiff_t offset, int64_t first, int64_t n) {
                if (found < tile.free_size) return;
+               const std::byte* const from = row + offset;
+               if (layout.step() == 4 && Aligned(from)) {
+                 const auto at = static_cast<int64_t>(FirstInexactWord(
+                     reinterpret_cast<const uint32_t*>(from), is_signed,
+                     static_cast<size_t>(n)));
+                 if (at < n) found = first + at;
+                 return;
+               }
                for (int64_t done = 0; done < n; done += kChunk) {
                  const int64_t count = std::min(kChunk, n - done);
                  LoadBits(tile.dtype, row + offset + done * layout.step(),

@@ -48,32 +48,25 @@ uint32_t FirstTooLarge(Dtype dtype) {
 constexpr uint32_t kInfinity32 = 0x7f800000;
 constexpr uint32_t kLowest = 0xff7fffff;
 
-// More significant bits than fp32 has. Whole numbers below 2^24 have not.
+// More significant bits than fp32 has: the lowest that is set lies 24 or more
+// below the highest.
 uint32_t IsInexact(uint32_t magnitude) {
-  if (magnitude <= 1u << 24) return 0;
-  const int excess = std::bit_width(magnitude) - 24;
-  return (magnitude & ((1u << excess) - 1)) != 0;
-}
-
-uint32_t Magnitude(uint32_t word, bool is_signed) {
-  return is_signed && static_cast<int32_t>(word) < 0 ? 0 - word : word;
+  const uint32_t lowest = magnitude & (0 - magnitude);
+  return static_cast<uint32_t>(magnitude >> 24 >= lowest) &
+         static_cast<uint32_t>(magnitude != 0);
 }
 
 }  // namespace
 
 size_t FirstInexactWord(const uint32_t* words, bool is_signed, size_t n) {
-  // Most words are small: those of more than 24 bits are looked at again.
-  const uint32_t offset = is_signed ? 1u << 24 : 0;
-  const uint32_t span = is_signed ? 1u << 25 : 1u << 24;
-  size_t at = 0;
-  while (at < n) {
-    at += First(n - at, [=](size_t i) {
-      return static_cast<uint32_t>(words[at + i] + offset > span);
-    });
-    if (at < n && IsInexact(Magnitude(words[at], is_signed)) != 0) return at;
-    if (at < n) ++at;
+  if (!is_signed) {
+    return First(n, [=](size_t i) { return IsInexact(words[i]); });
   }
-  return n;
+  return First(n, [=](size_t i) {
+    // The magnitude without a branch.
+    const uint32_t mask = 0 - (words[i] >> 31);
+    return IsInexact((words[i] ^ mask) - mask);
+  });
 }
 
 bool CanOverflow(Dtype dtype) { return FirstTooLarge(dtype) != 0; }
@@ -117,6 +110,22 @@ size_t FirstIntegerOverflow(AluOp op, bool is_signed, const uint32_t* a,
     const uint32_t other = subtract ? ~b[i] : b[i];
     return ((a[i] ^ result) & (other ^ result)) >> 31;
   });
+}
+
+bool AnyMagnitude(const float* row, float limit, size_t n) {
+  const uint32_t low = std::bit_cast<uint32_t>(limit);
+  return First(n, [=](size_t i) {
+           return static_cast<uint32_t>(
+               (std::bit_cast<uint32_t>(row[i]) & kMagnitude) >= low);
+         }) < n;
+}
+
+bool AnyProduct(const float* x, const float* y, float limit, size_t n) {
+  const uint32_t low = std::bit_cast<uint32_t>(limit);
+  return First(n, [=](size_t i) {
+           return static_cast<uint32_t>(
+               (std::bit_cast<uint32_t>(x[i] * y[i]) & kMagnitude) >= low);
+         }) < n;
 }
 
 size_t FirstAtLeast(const uint32_t* words, uint32_t limit, size_t n) {

@@ -25,6 +25,11 @@ size_t FirstOverflow(Dtype dtype, const float* row, size_t n);
 size_t FirstIntegerOverflow(AluOp op, bool is_signed, const uint32_t* a,
                             const uint32_t* b, size_t n);
 
+// Whether a magnitude is at least `limit` (NaN's is).
+bool AnyMagnitude(const float* row, float limit, size_t n);
+// Whether the magnitude of a product of two rows is.
+bool AnyProduct(const float* x, const float* y, float limit, size_t n);
+
 // Words of at least `limit`.
 size_t FirstAtLeast(const uint32_t* words, uint32_t limit, size_t n);
 
