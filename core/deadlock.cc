@@ -28,9 +28,10 @@ std::vector<bool> Reachable(const Program& program, const Sequencer& s) {
       reached[at] = true;
       const Instruction& i = s.begin[at];
       if (i.opcode != Opcode::kBranch) continue;
-      open.push_back(static_cast<size_t>(
-          program.cores[s.core].AttributesOf(i)[slot::Branch::kTarget]
-              .integer()));
+      open.push_back(
+          static_cast<size_t>(program.cores[s.core]
+                                  .AttributesOf(i)[slot::Branch::kTarget]
+                                  .integer()));
     }
   }
   return reached;
@@ -178,11 +179,10 @@ void Builder::FindSignals(Blocked& wait) const {
   }
   // A sendrecv that was triggered is on its way, not branched past.
   std::erase_if(wait.skipped, [this](const Place& p) {
-    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
-                       [&p](const Node& node) {
-                         return node.is_exchange() &&
-                                node.at.instruction == p.instruction;
-                       });
+    return std::any_of(
+        graph_.nodes.begin(), graph_.nodes.end(), [&p](const Node& node) {
+          return node.is_exchange() && node.at.instruction == p.instruction;
+        });
   });
 }
 
@@ -205,9 +205,8 @@ void Builder::FindPartner(Node& node) const {
       }
     }
   }
-  node.hopeless =
-      std::find(run_.crossed.begin(), run_.crossed.end(), node.exchange) ==
-      run_.crossed.end();
+  node.hopeless = std::find(run_.crossed.begin(), run_.crossed.end(),
+                            node.exchange) == run_.crossed.end();
 }
 
 std::vector<size_t> Builder::NextOf(const Node& node) const {

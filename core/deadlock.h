@@ -60,7 +60,7 @@ struct WaitGraph {
   };
   struct Node {
     Place at;
-    std::vector<Blocked> waits;           // an engine's
+    std::vector<Blocked> waits;             // an engine's
     const ExchangeEnd* exchange = nullptr;  // a triggered sendrecv's
     std::optional<Place> partner;           // that it waits for, if it is left
     bool is_exchange() const { return exchange != nullptr; }

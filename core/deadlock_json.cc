@@ -17,11 +17,10 @@ constexpr int kSchema = 1;
 
 std::string IdOf(const WaitGraph& graph, size_t n) {
   const Node& node = graph.nodes[n];
-  return node.is_exchange()
-             ? absl::StrCat("core", node.at.core, ".sendrecv.",
-                            node.at.instruction->order)
-             : absl::StrCat("core", node.at.core, ".",
-                            std::string(Name(node.at.engine)));
+  return node.is_exchange() ? absl::StrCat("core", node.at.core, ".sendrecv.",
+                                           node.at.instruction->order)
+                            : absl::StrCat("core", node.at.core, ".",
+                                           std::string(Name(node.at.engine)));
 }
 
 Json PlaceJson(const Program& program, const Place& at) {
@@ -60,9 +59,8 @@ Json WaitJson(const StalledRun& run, const WaitGraph& graph, const Node& node,
   for (const Place& p : wait.could_signal) {
     Json place = PlaceJson(run.program, p);
     const size_t behind = graph.NodeOf(p.core, p.engine);
-    place["stuck_behind"] = behind < graph.nodes.size()
-                                ? Json(IdOf(graph, behind))
-                                : Json(nullptr);
+    place["stuck_behind"] =
+        behind < graph.nodes.size() ? Json(IdOf(graph, behind)) : Json(nullptr);
     place["why"] = StuckBehind(run, graph, p, node.at);
     json["could_signal"].push_back(std::move(place));
   }
@@ -135,14 +133,13 @@ std::string WaitGraphDot(std::string_view text) {
     const bool hopeless = node.value("hopeless", false);
     absl::StrAppend(
         &dot, "  ", Quoted(id), " [label=",
-        Quoted(absl::StrCat(id, "\ninstruction ",
-                            node.value("instruction", int64_t{0}), ": ",
-                            Text(node, "operation"), "\n",
-                            Text(node, "source"))),
+        Quoted(absl::StrCat(
+            id, "\ninstruction ", node.value("instruction", int64_t{0}), ": ",
+            Text(node, "operation"), "\n", Text(node, "source"))),
         hopeless ? ", color=red" : "", "];\n");
     auto edge = [&](const std::string& to, const std::string& label) {
-      absl::StrAppend(&dot, "  ", Quoted(id), " -> ", Quoted(to), " [label=",
-                      Quoted(label), "];\n");
+      absl::StrAppend(&dot, "  ", Quoted(id), " -> ", Quoted(to),
+                      " [label=", Quoted(label), "];\n");
     };
     for (const Json& wait : node["waits"]) {
       const std::string label = absl::StrCat(

@@ -32,17 +32,16 @@ const WaitGraph::Blocked* Hopeless(const Node& node) {
 // One sentence and the remedy for a node that nothing can end.
 void ExplainHopeless(const StalledRun& run, const Node& node, Diagnostic& d) {
   if (node.is_exchange()) {
-    d.message = absl::StrCat(
-        "nothing can proceed: the sendrecv of pipe_id ", node.exchange->pipe,
-        " on core ", node.at.core, " waits for core ", 1 - node.at.core,
-        ", which never comes to its own");
+    d.message = absl::StrCat("nothing can proceed: the sendrecv of pipe_id ",
+                             node.exchange->pipe, " on core ", node.at.core,
+                             " waits for core ", 1 - node.at.core,
+                             ", which never comes to its own");
     d.remedy =
         "give each core as many sendrecvs of a pipe_id and dma_engine as the "
         "other, in an order in which both come to them";
     return;
   }
-  if (const std::string barrier = BarrierText(run, node.at);
-      !barrier.empty()) {
+  if (const std::string barrier = BarrierText(run, node.at); !barrier.empty()) {
     d.message = absl::StrCat("nothing can proceed: ", barrier);
     d.remedy =
         "call core_barrier as often on each of its cores, in an order in which "
@@ -54,8 +53,8 @@ void ExplainHopeless(const StalledRun& run, const Node& node, Diagnostic& d) {
       SemaphoreName(run.program, wait.semaphore, node.at.core);
   d.message = absl::StrCat(
       "nothing can proceed: the ", std::string(Name(node.at.engine)),
-      " engine of core ", node.at.core, " waits for semaphore ", name, " >= ",
-      wait.wanted, ", but it is ", wait.value,
+      " engine of core ", node.at.core, " waits for semaphore ", name,
+      " >= ", wait.wanted, ", but it is ", wait.value,
       " and nothing that is left signals it");
   d.details = {{"waits", absl::StrCat(name, " >= ", wait.wanted)},
                {"value", absl::StrCat(wait.value)}};

@@ -114,10 +114,9 @@ void DescribeWait(const StalledRun& run, const WaitGraph& graph,
                                    " more could still signal it"));
       break;
     }
-    lines.push_back(absl::StrCat("  ", DescribePlace(program, p),
-                                 " could still signal it",
-                                 SourceSuffix(program, p), "; ",
-                                 StuckBehind(run, graph, p, at)));
+    lines.push_back(absl::StrCat(
+        "  ", DescribePlace(program, p), " could still signal it",
+        SourceSuffix(program, p), "; ", StuckBehind(run, graph, p, at)));
   }
   for (size_t x : wait.exchanges) {
     lines.push_back(
@@ -133,10 +132,9 @@ void DescribeWait(const StalledRun& run, const WaitGraph& graph,
                                  "past"));
   }
   if (!wait.taken.empty()) {
-    lines.push_back(absl::StrCat(
-        "  ", List(program, wait.taken), " consumed ",
-        Sum(wait.taken, &Place::total), " of it, in ",
-        Sum(wait.taken, &Place::times), " waits"));
+    lines.push_back(absl::StrCat("  ", List(program, wait.taken), " consumed ",
+                                 Sum(wait.taken, &Place::total), " of it, in ",
+                                 Sum(wait.taken, &Place::times), " waits"));
   }
   if (wait.could_signal.empty() && wait.exchanges.empty()) {
     lines.push_back("  nearest repair: " + RepairOf(run, wait, at));
@@ -150,17 +148,17 @@ void DescribeExchange(const StalledRun& run, const WaitGraph& graph,
   lines.push_back(absl::StrCat(run.exchanges.Describe(end), ": rank ", end.core,
                                " waits for rank ", peer));
   if (node.partner) {
-    lines.push_back(absl::StrCat(
-        "  core ", peer, " has not come to its own, instruction ",
-        node.partner->instruction->order, " on the ",
-        std::string(Name(node.partner->engine)), " engine",
-        SourceSuffix(run.program, *node.partner), "; ",
-        StuckBehind(run, graph, *node.partner, node.at)));
+    lines.push_back(
+        absl::StrCat("  core ", peer, " has not come to its own, instruction ",
+                     node.partner->instruction->order, " on the ",
+                     std::string(Name(node.partner->engine)), " engine",
+                     SourceSuffix(run.program, *node.partner), "; ",
+                     StuckBehind(run, graph, *node.partner, node.at)));
   } else if (node.hopeless) {
-    lines.push_back(absl::StrCat(
-        "  core ", peer, " has no sendrecv of pipe_id ", end.pipe,
-        end.path == DmaEngine::kDma ? "" : " over gpsimd_dma", " left; ",
-        WhereIs(run, peer)));
+    lines.push_back(
+        absl::StrCat("  core ", peer, " has no sendrecv of pipe_id ", end.pipe,
+                     end.path == DmaEngine::kDma ? "" : " over gpsimd_dma",
+                     " left; ", WhereIs(run, peer)));
   } else {
     lines.push_back(
         "  both cores have come, but a part of it is behind a part of another "
@@ -210,8 +208,7 @@ std::string RepairOf(const StalledRun& run, const Blocked& wait,
   if (at.instruction->opcode == Opcode::kCoreBarrier) {
     return "call core_barrier as often on each of its cores";
   }
-  const std::string name =
-      SemaphoreName(run.program, wait.semaphore, at.core);
+  const std::string name = SemaphoreName(run.program, wait.semaphore, at.core);
   const int64_t lacks = wait.wanted - wait.value;
   if (!wait.skipped.empty()) {
     return absl::StrCat("signal ", name, " on the way that was taken, too");
@@ -228,8 +225,8 @@ std::string RepairOf(const StalledRun& run, const Blocked& wait,
         " was consumed by other waits: signal ", lacks,
         " more, one share for each consuming wait, or wait without consume");
   }
-  const std::string total = absl::StrCat(
-      "the total that comes is ", wait.value, ": wait for ", wait.value);
+  const std::string total = absl::StrCat("the total that comes is ", wait.value,
+                                         ": wait for ", wait.value);
   for (const Place& p : wait.signalled) {
     if (p.queues == 1) continue;
     return absl::StrCat(total, ", since a DMA signals once for each of its ",
@@ -262,14 +259,14 @@ std::string CycleText(const Program& program, const WaitGraph& graph) {
     const Node& node = graph.nodes[n];
     return node.is_exchange()
                ? absl::StrCat("the sendrecv of core ", node.at.core)
-               : absl::StrCat(EngineText(node.at), " (instruction ",
-                              node.at.instruction->order, ", ",
-                              program.operations[node.at.instruction->operation],
-                              ")");
+               : absl::StrCat(
+                     EngineText(node.at), " (instruction ",
+                     node.at.instruction->order, ", ",
+                     program.operations[node.at.instruction->operation], ")");
   };
   for (size_t n : graph.cycle) {
-    absl::StrAppend(&text, text.empty() ? "" : ", which", text.empty() ? "" : " waits for ",
-                    name(n));
+    absl::StrAppend(&text, text.empty() ? "" : ", which",
+                    text.empty() ? "" : " waits for ", name(n));
     if (n == graph.cycle.front()) {
       if (graph.cycle.size() == 1) return text + " waits for itself";
     }

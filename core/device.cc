@@ -311,8 +311,7 @@ absl::StatusOr<RunResult> RunProgram(std::shared_ptr<const Program> program,
   auto device = Device::Create(target.value_or(program->target), cores,
                                std::move(hardware));
   if (!device.ok()) return device.status();
-  absl::Status fits =
-      CheckHostMemory(*program, (*device)->hardware(), options);
+  absl::Status fits = CheckHostMemory(*program, (*device)->hardware(), options);
   if (!fits.ok()) return fits;
   auto executable = (*device)->Load(std::move(program), options.allow);
   if (!executable.ok()) return executable.status();

@@ -19,8 +19,8 @@ namespace {
 // is an arithmetic that a device may well have. The other keys are of the
 // behaviour class (docs/unspecified.md).
 constexpr std::array<std::string_view, 7> kRoundingKeys = {
-    "matmul",  "tf32",    "scale_bias", "subnormals",
-    "reduce",  "two_ops", "table_error"};
+    "matmul", "tf32",    "scale_bias", "subnormals",
+    "reduce", "two_ops", "table_error"};
 constexpr size_t kTableDraws = 3;
 
 std::span<const std::string_view> ValuesOf(std::string_view key) {
@@ -126,8 +126,8 @@ EnvelopeDistance Distance(const HostArray& base_array, const Numbers& base,
                      : std::numeric_limits<double>::infinity();
     } else {
       d.max_ulp = std::max(
-          d.max_ulp, static_cast<double>(std::abs(base.steps[i] -
-                                                  other.steps[i])));
+          d.max_ulp,
+          static_cast<double>(std::abs(base.steps[i] - other.steps[i])));
     }
     if (distance > d.max_abs) {
       d.max_abs = distance;
@@ -158,8 +158,7 @@ void Summarise(EnvelopeResult& result) {
       const EnvelopeRun& run = result.runs[r];
       const EnvelopeDistance& d = run.outputs[o];
       const double ulp = std::max(output.spread.max_ulp, d.max_ulp);
-      const int64_t different =
-          std::max(output.spread.different, d.different);
+      const int64_t different = std::max(output.spread.different, d.different);
       const int64_t not_finite =
           std::max(output.spread.not_finite, d.not_finite);
       if (d.max_abs > output.spread.max_abs) {

@@ -19,12 +19,12 @@ using EnvelopeChoices = std::vector<std::pair<std::string, std::string>>;
 
 // How far an output of one run is from that of the base run.
 struct EnvelopeDistance {
-  double max_abs = 0;       // infinite where one of them is not finite
-  double max_ulp = 0;       // in steps of the output's dtype
-  int64_t element = 0;      // of max_abs, row-major; 0 if all are equal
+  double max_abs = 0;          // infinite where one of them is not finite
+  double max_ulp = 0;          // in steps of the output's dtype
+  int64_t element = 0;         // of max_abs, row-major; 0 if all are equal
   double base = 0, other = 0;  // its values
-  int64_t different = 0;    // elements whose bits differ
-  int64_t not_finite = 0;   // elements that are finite in one run alone
+  int64_t different = 0;       // elements whose bits differ
+  int64_t not_finite = 0;      // elements that are finite in one run alone
 };
 
 struct EnvelopeRun {
@@ -37,7 +37,7 @@ struct EnvelopeOutput {
   std::string name;
   Dtype dtype = Dtype::kInvalid;
   std::vector<int64_t> shape;
-  double rms = 0;  // of the base run's finite elements
+  double rms = 0;           // of the base run's finite elements
   EnvelopeDistance spread;  // of the run farthest from the base
   int64_t run = -1;         // which; -1: all are equal
   // Keys whose choice alone moves it, and how far; the farthest first.
@@ -53,9 +53,9 @@ struct EnvelopeResult {
   std::vector<EnvelopeOutput> outputs;
 };
 
-// Runs the program as `options` say, then under each rounding choice alone, then
-// under `combinations` random ones that `seed` draws. `run` runs it afresh: the
-// same inputs, inout tensors included. The first fault ends it.
+// Runs the program as `options` say, then under each rounding choice alone,
+// then under `combinations` random ones that `seed` draws. `run` runs it
+// afresh: the same inputs, inout tensors included. The first fault ends it.
 absl::StatusOr<EnvelopeResult> RunEnvelope(
     const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run,
     const RunOptions& options, int64_t combinations, uint64_t seed);

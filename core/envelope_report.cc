@@ -104,10 +104,10 @@ std::string EnvelopeText(const EnvelopeResult& result) {
   const auto singles =
       std::count_if(result.runs.begin(), result.runs.end(),
                     [](const EnvelopeRun& r) { return r.single; });
-  std::string text = absl::StrCat(
-      "envelope      ", singles, " choices alone, ",
-      static_cast<int64_t>(result.runs.size()) - singles,
-      " random combinations");
+  std::string text =
+      absl::StrCat("envelope      ", singles, " choices alone, ",
+                   static_cast<int64_t>(result.runs.size()) - singles,
+                   " random combinations");
   for (const EnvelopeOutput& output : result.outputs) {
     AppendOutput(result, output, text);
   }
@@ -130,14 +130,13 @@ std::string EnvelopeJson(const EnvelopeResult& result) {
     entry["base"] = o.run < 0 ? Json(nullptr) : Number(o.spread.base);
     entry["other"] = o.run < 0 ? Json(nullptr) : Number(o.spread.other);
     entry["run"] = o.run < 0 ? Json(nullptr) : Json(o.run);
-    entry["cause"] =
-        o.causes.empty() ? Json(nullptr) : Json(o.causes[0].first);
+    entry["cause"] = o.causes.empty() ? Json(nullptr) : Json(o.causes[0].first);
     entry["causes"] = Json::array();
     for (const auto& [key, distance] : o.causes) {
-      entry["causes"].push_back({{"key", key},
-                                 {"max_abs", Number(distance)},
-                                 {"relative_to_rms",
-                                  Number(o.relative(distance))}});
+      entry["causes"].push_back(
+          {{"key", key},
+           {"max_abs", Number(distance)},
+           {"relative_to_rms", Number(o.relative(distance))}});
     }
     json["outputs"].push_back(std::move(entry));
   }

@@ -18,8 +18,8 @@ int64_t HighestByte(const Program& program, size_t core, Space space) {
   int64_t high = 0;
   for (const Tensor& t : program.tensors) {
     if (t.core != core || t.space() != space) continue;
-    high = std::max(high, static_cast<int64_t>(t.byte_address) +
-                              t.bytes_per_partition());
+    high = std::max(
+        high, static_cast<int64_t>(t.byte_address) + t.bytes_per_partition());
   }
   return high;
 }
@@ -89,8 +89,12 @@ std::vector<HostMemoryNeed> HostMemoryNeeds(const Program& program,
   shadow = (hbm + sbuf + psum) / 8;
   shadow += static_cast<int64_t>(program.cores.size()) * kPartitions *
             hardware.memory.psum_partition_bytes / 2;
-  return {{"hbm", hbm},         {"sbuf", sbuf},       {"psum", psum},
-          {"shadow", shadow},   {"outputs", outputs}, {"inouts", inouts},
+  return {{"hbm", hbm},
+          {"sbuf", sbuf},
+          {"psum", psum},
+          {"shadow", shadow},
+          {"outputs", outputs},
+          {"inouts", inouts},
           {"program", ProgramBytes(program)}};
 }
 

@@ -67,7 +67,7 @@ struct RunOptions {
   NumericsOptions numerics;
   uint64_t seed = 0;  // of the device's random generators
   std::optional<int64_t> max_instructions;
-  std::optional<double> max_time_ns;  // simulated
+  std::optional<double> max_time_ns;       // simulated
   std::optional<double> max_wall_seconds;  // of the run, on the host's clock
   std::optional<int64_t> max_host_bytes;   // core/host_memory.h
   // Called with one line per retired instruction and its effects.

@@ -39,10 +39,10 @@ absl::Status Runner::OverInstructions() const {
   d.details = {{"limit", absl::StrCat(max_instructions_)}};
   for (const Sequencer& s : sequencers_) {
     if (s.done() || s.loops == nullptr) continue;
-    std::string line = absl::StrCat(
-        "the ", std::string(Name(s.engine)), " engine of core ", s.core,
-        " is at instruction ", s.next->order, " (",
-        program_.operations[s.next->operation], ")");
+    std::string line =
+        absl::StrCat("the ", std::string(Name(s.engine)), " engine of core ",
+                     s.core, " is at instruction ", s.next->order, " (",
+                     program_.operations[s.next->operation], ")");
     const std::string source = program_.DescribeSource(s.next->source);
     if (!source.empty()) absl::StrAppend(&line, ", at ", source);
     d.related.push_back(std::move(line));

@@ -88,8 +88,8 @@ void Runner::DescribeOperand(Diagnostic& d, size_t core,
 }
 
 absl::Status Runner::Deadlock() const {
-  StalledRun stalled{program_,   semaphores_, semaphore_use_,
-                     sequencers_, exchanges_, {}};
+  StalledRun stalled{program_,    semaphores_, semaphore_use_,
+                     sequencers_, exchanges_,  {}};
   for (const auto& queue : pending_parts_) {
     for (const auto& [transfer, part] : queue) {
       const int64_t exchange = transfers_[transfer].exchange;

@@ -14,11 +14,11 @@ bool ById(const CatalogEntry& a, const CatalogEntry& b) { return a.id < b.id; }
 std::span<const CatalogEntry> DiagnosticCatalog() {
   static const auto* const all = [] {
     auto* entries = new std::vector<CatalogEntry>;
-    for (const auto part : {catalog::FileEntries(), catalog::ProgramEntries(),
-                            catalog::RunEntries(), catalog::HostEntries(),
-                             catalog::GatherEntries(),
-                             catalog::UnsettledEntries(),
-                             catalog::IndirectEntries()}) {
+    for (const auto part :
+         {catalog::FileEntries(), catalog::ProgramEntries(),
+          catalog::RunEntries(), catalog::HostEntries(),
+          catalog::GatherEntries(), catalog::UnsettledEntries(),
+          catalog::IndirectEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

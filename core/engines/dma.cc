@@ -314,10 +314,10 @@ void WritePiece(const Piece& dst, int64_t n, const float* values,
     const size_t at = FirstOverflow(dtype, values, size);
     const int64_t element = dst.first + static_cast<int64_t>(at);
     if (at < size) {
-      WarnOverflow(state, "dst", *dst.tile,
-                   {element / dst.tile->free_size,
-                    element % dst.tile->free_size,
-                    static_cast<double>(values[at])});
+      WarnOverflow(
+          state, "dst", *dst.tile,
+          {element / dst.tile->free_size, element % dst.tile->free_size,
+           static_cast<double>(values[at])});
     }
   }
   if (IsInteger(dst.tile->dtype)) {

@@ -1,4 +1,4 @@
-// TensorTensor, TensorScalar, ScalarTensorTensor, Reciprocal.
+// TensorTensor, TensorScalar, ScalarTensorTensor.
 //
 // Arithmetic is in fp32, rounded after each operation [assumed: numerics.md
 // 15.6], and cast once at the end. Bitvec operations see raw bits
@@ -231,8 +231,8 @@ void ApplyBits(const ScalarStep& step, uint32_t operand, unsigned bytes,
 
 // Amounts are the operand, or reversed the elements (of the first step: those
 // of the second are not looked at).
-void LookForShifts(const ScalarStep& step, std::string_view operand,
-                   bool first, const Tile& data, CoreState& state) {
+void LookForShifts(const ScalarStep& step, std::string_view operand, bool first,
+                   const Tile& data, CoreState& state) {
   if (!IsShift(step.op)) return;
   const auto width = static_cast<unsigned>(8 * SizeOf(data.dtype));
   if (step.reverse) {
@@ -379,8 +379,7 @@ absl::Status ExecuteScalarTensorTensor(const ExecuteArgs& args,
   writer.Reads(data);
   writer.Reads(other);
   writer.Reads(step0.operand);
-  const bool matters =
-      LostBitsMatter(op1, dst.dtype) || IsComparison(step0.op);
+  const bool matters = LostBitsMatter(op1, dst.dtype) || IsComparison(step0.op);
   const RowReader read_data(data, state, "data", matters);
   const RowReader read_other(other, state, "operand1", matters);
   const bool fused = IsFused(step0.op, op1, state);
@@ -402,25 +401,6 @@ absl::Status ExecuteScalarTensorTensor(const ExecuteArgs& args,
     row0(x, operand0, n, row);
     float* const out = writer.Place(p, row);
     row1(reverse1 ? y : row, reverse1 ? row : y, n, out);
-    writer.Write(p, out);
-  });
-  return absl::OkStatus();
-}
-
-absl::Status ExecuteReciprocal(const ExecuteArgs& args, CoreState& state) {
-  using S = slot::Reciprocal;
-  const Tile& data = args.slots[S::kData].tile;
-  const RowReader reader(data, state.numerics);
-  RowWriter writer(args.slots[S::kDst].tile, "dst", state);
-  writer.Reads(data);
-  float* const buffer = RowBuffer(state, 0, data.free_size);
-  const ScalarRow row = ScalarRowOf(AluOp::kReciprocal, false);
-  ReciprocalCheck zero(state);
-  writer.ForEachPartition([&](uint32_t p) {
-    float* const out = writer.Place(p, buffer);
-    const float* const x = reader.Read(p, buffer);
-    zero.Look(data, p, x);
-    row(x, 0, static_cast<size_t>(data.free_size), out);
     writer.Write(p, out);
   });
   return absl::OkStatus();

@@ -14,9 +14,7 @@ namespace {
 // Exact for the integers up to 32 bits that operands hold, sums and products
 // of which fit 64.
 int64_t Exactly(AluOp op, int64_t x, int64_t y) {
-  return op == AluOp::kAdd        ? x + y
-         : op == AluOp::kSubtract ? x - y
-                                  : x * y;
+  return op == AluOp::kAdd ? x + y : op == AluOp::kSubtract ? x - y : x * y;
 }
 
 // Whether an int32 or uint32 holds it: beyond, the cast saturates in any case.
@@ -50,14 +48,13 @@ void IntegerResultCheck::LookAt(int64_t partition, const float* x,
   if (found_.any() && partition >= found_.partition) return;
   // Nearly always no magnitude is large enough: one pass says so.
   const auto n = static_cast<size_t>(dst_.free_size);
-  const bool large = op_ == AluOp::kMultiply
-                         ? AnyProduct(x, y, 0x1p24f, n)
-                         : AnyMagnitude(x, 0x1p23f, n) ||
-                               AnyMagnitude(y, 0x1p23f, n);
+  const bool large = op_ == AluOp::kMultiply ? AnyProduct(x, y, 0x1p24f, n)
+                                             : AnyMagnitude(x, 0x1p23f, n) ||
+                                                   AnyMagnitude(y, 0x1p23f, n);
   if (!large) return;
   for (size_t i = 0; i < n; ++i) {
-    const int64_t exact = Exactly(op_, static_cast<int64_t>(x[i]),
-                                  static_cast<int64_t>(y[i]));
+    const int64_t exact =
+        Exactly(op_, static_cast<int64_t>(x[i]), static_cast<int64_t>(y[i]));
     const float rounded = op_ == AluOp::kAdd        ? x[i] + y[i]
                           : op_ == AluOp::kSubtract ? x[i] - y[i]
                                                     : x[i] * y[i];
@@ -140,10 +137,8 @@ void IntegerOverflowCheck::Look(const uint32_t* x, const uint32_t* y,
   const size_t at = FirstIntegerOverflow(op_, is_signed_, x, y, n);
   if (at == n) return;
   reported_ = true;
-  const int64_t a =
-      is_signed_ ? static_cast<int32_t>(x[at]) : int64_t{x[at]};
-  const int64_t b =
-      is_signed_ ? static_cast<int32_t>(y[at]) : int64_t{y[at]};
+  const int64_t a = is_signed_ ? static_cast<int32_t>(x[at]) : int64_t{x[at]};
+  const int64_t b = is_signed_ ? static_cast<int32_t>(y[at]) : int64_t{y[at]};
   // A product of two words of 32 bits may need 64 unsigned ones; a double
   // says how large it is.
   const double exact = op_ == AluOp::kMultiply
@@ -189,9 +184,9 @@ void LookForShifts(const Tile& amounts, std::string_view operand,
     reader.ReadBits(p, words);
     const size_t at = FirstAtLeast(words, width, n);
     if (at == n) continue;
-    return WarnShift(state, operand, amounts, width,
-                     {p, static_cast<int64_t>(at),
-                      static_cast<double>(words[at])});
+    return WarnShift(
+        state, operand, amounts, width,
+        {p, static_cast<int64_t>(at), static_cast<double>(words[at])});
   }
 }
 

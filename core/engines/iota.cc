@@ -99,14 +99,14 @@ std::pair<int64_t, int64_t> RangeOf(const Access& pattern, int64_t offset,
 void LookAtRange(std::string_view what, std::pair<int64_t, int64_t> range,
                  bool is_unsigned, CoreState& state) {
   const int64_t top = is_unsigned ? 0xffffffff : 0x7fffffff;
-  if (!state.check_values || (range.first >= -0x80000000ll &&
-                              range.second <= top)) {
+  if (!state.check_values ||
+      (range.first >= -0x80000000ll && range.second <= top)) {
     return;
   }
   const int64_t value = range.second > top ? range.second : range.first;
-  Found found{0, 0, static_cast<double>(value),
-              static_cast<double>(static_cast<int32_t>(
-                  static_cast<uint32_t>(value)))};
+  Found found{
+      0, 0, static_cast<double>(value),
+      static_cast<double>(static_cast<int32_t>(static_cast<uint32_t>(value)))};
   WarnIntegerOverflow(state, what, found);
 }
 
@@ -191,12 +191,12 @@ absl::Status ExecuteAffineSelect(const ExecuteArgs& args, CoreState& state) {
   AffineRows rows(
       args.operands[S::kPattern].access, args.attributes[S::kOffset].integer(),
       args.attributes[S::kChannelMultiplier].integer(), dst.free_size, state);
-  LookAtRange("affine_select",
-              RangeOf(args.operands[S::kPattern].access,
-                      args.attributes[S::kOffset].integer(),
-                      args.attributes[S::kChannelMultiplier].integer(),
-                      dst.partitions),
-              false, state);
+  LookAtRange(
+      "affine_select",
+      RangeOf(args.operands[S::kPattern].access,
+              args.attributes[S::kOffset].integer(),
+              args.attributes[S::kChannelMultiplier].integer(), dst.partitions),
+      false, state);
   const RowReader reader(source, state, "on_true_tile",
                          dst.dtype != source.dtype && IsInteger(dst.dtype));
   RowWriter writer(dst, "dst", state);

@@ -153,7 +153,8 @@ void FloatReduce(AluOp op, bool negate, const Tile& data, const Tile& dst,
           reader.in_place() ? reader.Read(first + p, nullptr)
                             : reader.ReadInto(first + p, copies + p * n);
     }
-    ReduceBlock(op, state.numerics.reduce, rows, count, outputs, length, results);
+    ReduceBlock(op, state.numerics.reduce, rows, count, outputs, length,
+                results);
     for (int64_t p = 0; p < count; ++p) {
       checks.Look(first + p, rows[static_cast<size_t>(p)], outputs, length,
                   results + p * outputs);

@@ -159,7 +159,8 @@ absl::Status ExecuteBnStats(const ExecuteArgs& args, CoreState& state) {
       for (int64_t i = 0; i < n; ++i) row[i % 2 * even + i / 2] = x[i];
     }
     Describe(rows, count, even, 2 * even, state.numerics.reduce, stats.data());
-    Describe(rows + even, count, n - even, 2 * even, state.numerics.reduce, stats.data() + kTriple);
+    Describe(rows + even, count, n - even, 2 * even, state.numerics.reduce,
+             stats.data() + kTriple);
     for (int64_t p = 0; p < count; ++p) {
       writer.Write(first + p, stats.data() + p * kStats);
     }

@@ -53,9 +53,8 @@ void WarnInexactElement(CoreState& state, std::string_view operand,
   d.details.emplace_back("after", Number(found.after));
   d.message = absl::StrCat(
       std::string(operand), " is ", std::string(Name(tile.dtype)), " and has ",
-      Number(found.before), At(tile, found),
-      ", which this engine takes as ", Number(found.after),
-      ": its arithmetic is fp32, exact up to 2^24");
+      Number(found.before), At(tile, found), ", which this engine takes as ",
+      Number(found.after), ": its arithmetic is fp32, exact up to 2^24");
   d.remedy =
       "use tensor_tensor on gpsimd with 32-bit integers in SBUF, which is "
       "exact, a bitwise operation, or smaller integers";
@@ -145,10 +144,10 @@ void WarnNanOperand(CoreState& state, std::string_view op, const Tile& tile,
 void WarnIota(CoreState& state, const Tile& dst, const Found& found) {
   Diagnostic d = Make("iota.inexact", "dst", dst, found);
   d.details.emplace_back("after", Number(found.after));
-  d.message = absl::StrCat(
-      "iota writes the index ", Number(found.before), At(dst, found), " as ",
-      Number(found.after), ", since ", std::string(Name(dst.dtype)),
-      " does not hold it: two indices become one");
+  d.message = absl::StrCat("iota writes the index ", Number(found.before),
+                           At(dst, found), " as ", Number(found.after),
+                           ", since ", std::string(Name(dst.dtype)),
+                           " does not hold it: two indices become one");
   d.remedy = "write indices as int32 or uint32";
   Warn(state, std::move(d));
 }
@@ -190,9 +189,9 @@ int64_t FirstInexact(const Tile& tile, int64_t partition) {
                if (found < tile.free_size) return;
                const std::byte* const from = row + offset;
                if (layout.step() == 4 && Aligned(from)) {
-                 const auto at = static_cast<int64_t>(FirstInexactWord(
-                     reinterpret_cast<const uint32_t*>(from), is_signed,
-                     static_cast<size_t>(n)));
+                 const auto at = static_cast<int64_t>(
+                     FirstInexactWord(reinterpret_cast<const uint32_t*>(from),
+                                      is_signed, static_cast<size_t>(n)));
                  if (at < n) found = first + at;
                  return;
                }

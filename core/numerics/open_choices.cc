@@ -93,8 +93,8 @@ bool IsFromTable(ActFunction f) {
 
 void AddTableError(TableError draw, ActFunction f, size_t n, float* y) {
   if (draw == TableError::kNone || !IsFromTable(f)) return;
-  const uint64_t key = static_cast<uint64_t>(draw) << 32 |
-                       static_cast<uint64_t>(f) << 16;
+  const uint64_t key =
+      static_cast<uint64_t>(draw) << 32 | static_cast<uint64_t>(f) << 16;
   for (size_t i = 0; i < n; ++i) {
     if (!std::isfinite(y[i])) continue;
     const uint32_t interval = std::bit_cast<uint32_t>(y[i]) >> 16;

@@ -17,8 +17,8 @@ namespace trnemu {
 void ReduceRowsIn(Reduction order, AluOp op, const float* const* rows,
                   size_t num_rows, size_t n, float* acc);
 
-// out = x * a + b, x * a - b or b - x * a (reverse), rounded once; out may be x.
-// NaN results are the canonical one.
+// out = x * a + b, x * a - b or b - x * a (reverse), rounded once; out may be
+// x. NaN results are the canonical one.
 void MultiplyAddRow(const float* x, float a, AluOp op, bool reverse, float b,
                     size_t n, float* out);
 // The same with an addend for each element; out may be either.

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kReduce = {"sequential", "pairwise",
                                                      "exact"};
 constexpr std::array<std::string_view, 2> kTwoOps = {"separate", "fused"};
 constexpr std::array<std::string_view, 1 + kTableErrors> kTableError = {
-    "none", "1", "2",  "3",  "4",  "5",  "6",  "7", "8",
+    "none", "1",  "2",  "3",  "4",  "5",  "6",  "7", "8",
     "9",    "10", "11", "12", "13", "14", "15", "16"};
 
 constexpr std::array<NumericsKey, 14> kKeys = {{

@@ -2,9 +2,6 @@
 // is loaded and while it runs.
 #include "core/device.h"
 
-#include "core/envelope.h"
-#include "core/host_memory.h"
-
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -16,6 +13,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/envelope.h"
+#include "core/host_memory.h"
 #include "frontend/bindings/bindings.h"
 
 namespace trnemu::bindings {
@@ -186,8 +185,8 @@ BoundExecutable Load(const std::shared_ptr<SharedDevice>& shared,
   absl::StatusOr<std::unique_ptr<Executable>> executable;
   RunOptions limits;
   limits.max_host_bytes = max_host_memory;
-  const absl::Status fits = CheckHostMemory(
-      *program.program, shared->device->hardware(), limits);
+  const absl::Status fits =
+      CheckHostMemory(*program.program, shared->device->hardware(), limits);
   if (!fits.ok()) Raise(fits);
   {
     const nb::gil_scoped_release release;

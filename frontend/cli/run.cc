@@ -229,7 +229,8 @@ int RunVerb::Execute() {
   }
   if (!result.ok() && interrupted) return Interrupted(result.status());
   if (!result.ok()) {
-    const absl::Status drawn = WriteWaitGraph(args_.wait_graph, result.status());
+    const absl::Status drawn =
+        WriteWaitGraph(args_.wait_graph, result.status());
     return FailWith(drawn.ok() ? result.status() : drawn);
   }
   result_ = *std::move(result);

@@ -10,8 +10,7 @@ namespace trnemu::cli {
 
 // Writes the wait graph of a deadlock as Graphviz; nothing for other faults,
 // or without a path. input.unwritable.
-absl::Status WriteWaitGraph(const std::string& path,
-                            const absl::Status& fault);
+absl::Status WriteWaitGraph(const std::string& path, const absl::Status& fault);
 
 }  // namespace trnemu::cli
 
