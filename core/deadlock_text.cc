@@ -133,8 +133,8 @@ void DescribeWait(const StalledRun& run, const WaitGraph& graph,
   }
   if (!wait.taken.empty()) {
     lines.push_back(absl::StrCat("  ", List(program, wait.taken), " consumed ",
-                                 Sum(wait.taken, &Place::total), " of it, in ",
-                                 Sum(wait.taken, &Place::times), " waits"));
+                                 Sum(wait.taken, &Place::total), " of it, ",
+                                 Times(Sum(wait.taken, &Place::times))));
   }
   if (wait.could_signal.empty() && wait.exchanges.empty()) {
     lines.push_back("  nearest repair: " + RepairOf(run, wait, at));
@@ -196,8 +196,8 @@ std::string BarrierText(const StalledRun& run, const Place& at) {
     absl::StrAppend(&others, others.empty() ? "core " : ", ", core);
     absl::StrAppend(&why, why.empty() ? "" : "; ", WhereIs(run, core),
                     ", having come to ", BarriersReached(run, core),
-                    " core_barriers where core ", at.core, " is at its ",
-                    BarriersReached(run, at.core), ".");
+                    " core_barriers, and core ", at.core, " is at number ",
+                    BarriersReached(run, at.core));
   }
   return absl::StrCat("core ", at.core, " is at a core_barrier that ", others,
                       " has not reached: ", why);

@@ -233,7 +233,7 @@ def test_mismatched_barriers_say_how_many_each_core_came_to(order, times):
     assert (fault.operation, fault.core) == ("core_barrier", core)
     says(fault, f"core {core} is at a core_barrier that core {1 - core} has not "
          f"reached: core {1 - core} has ended, having come to {least} "
-         f"core_barriers where core {core} is at its {least + 1}.",
+         f"core_barriers, and core {core} is at number {least + 1}",
          "call core_barrier as often on each of its cores")
 
 
