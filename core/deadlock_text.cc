@@ -264,15 +264,15 @@ std::string CycleText(const Program& program, const WaitGraph& graph) {
                      node.at.instruction->order, ", ",
                      program.operations[node.at.instruction->operation], ")");
   };
-  for (size_t n : graph.cycle) {
-    absl::StrAppend(&text, text.empty() ? "" : ", which",
-                    text.empty() ? "" : " waits for ", name(n));
-    if (n == graph.cycle.front()) {
-      if (graph.cycle.size() == 1) return text + " waits for itself";
-    }
+  for (size_t i = 0; i < graph.cycle.size(); ++i) {
+    absl::StrAppend(&text,
+                    i == 0   ? ""
+                    : i == 1 ? " waits for "
+                             : ", which waits for ",
+                    name(graph.cycle[i]));
   }
-  absl::StrAppend(&text, ", which waits for the first");
-  return text;
+  if (graph.cycle.size() == 1) return text + " waits for itself";
+  return text + ", which waits for the first";
 }
 
 void DescribeNode(const StalledRun& run, const WaitGraph& graph,
