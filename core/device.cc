@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/floating_point.h"
 #include "core/host_data.h"
+#include "core/host_memory.h"
 #include "core/machine.h"
 #include "core/nan_watch.h"
 #include "core/runner.h"
@@ -96,6 +97,23 @@ absl::Status CheckOptions(const RunOptions& o) {
                                   "it is ",
                                   *o.max_instructions));
   }
+  if (o.max_time_ns && o.order != Order::kTimed) {
+    return MakeFault(Category::kInput, "option.max_time_ns",
+                     "max_time_ns limits simulated time, which only the timed "
+                     "schedule has; leave it out or choose schedule=timed");
+  }
+  if (!(o.max_time_ns.value_or(0) >= 0)) {
+    return MakeFault(Category::kInput, "option.max_time_ns",
+                     "max_time_ns must not be negative");
+  }
+  if (!(o.max_wall_seconds.value_or(0) >= 0)) {
+    return MakeFault(Category::kInput, "option.max_wall_seconds",
+                     "max_wall_seconds must not be negative");
+  }
+  if (o.max_host_bytes.value_or(0) < 0) {
+    return MakeFault(Category::kInput, "option.max_host_memory",
+                     "max_host_memory must not be negative");
+  }
   return absl::OkStatus();
 }
 
@@ -131,6 +149,7 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
     state->numerics = options.numerics;
     state->findings = &sink;
     state->check_memory = options.checks != Checks::kOff;
+    state->check_values = options.checks == Checks::kFull;
     state->allow = options.allow;
     for (auto& tile : state->loaded) {
       if (tile != nullptr) tile->rows = 0;
@@ -240,6 +259,9 @@ void OneRun::ListAllowed(RunResult& result) const {
 absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
     const Inputs& inputs, const RunOptions& options, Observer* observer) {
   absl::Status status = CheckOptions(options);
+  if (status.ok()) {
+    status = CheckHostMemory(*program_, *machine_->hardware, options);
+  }
   if (status.ok()) status = CheckInputs(*program_, inputs, have_inouts_);
   if (!status.ok()) return status;
   for (const Diagnostic& d : allowed_) {
@@ -358,6 +380,8 @@ absl::StatusOr<RunResult> RunProgram(std::shared_ptr<const Program> program,
   auto device = Device::Create(target.value_or(program->target), cores,
                                std::move(hardware));
   if (!device.ok()) return device.status();
+  absl::Status fits = CheckHostMemory(*program, (*device)->hardware(), options);
+  if (!fits.ok()) return fits;
   auto executable = (*device)->Load(std::move(program), options.allow);
   if (!executable.ok()) return executable.status();
   return (*executable)->Run(inputs, options);

@@ -107,8 +107,11 @@ struct IndirectScratch {
 struct CoreState {
   const Hardware* hardware = nullptr;
   NumericsOptions numerics;
-  FindingSink* findings = nullptr;     // never null during a run
-  bool check_memory = true;            // shadow checks on
+  FindingSink* findings = nullptr;  // never null during a run
+  bool check_memory = true;         // shadow checks on
+  // Looks for data on which a result depends that no document settles
+  // (docs/unspecified.md).
+  bool check_values = true;
   std::span<const std::string> allow;  // ids of errors that may pass
   int64_t warnings_seen = 0;
 

@@ -52,6 +52,10 @@ struct InputArray {
 };
 using Inputs = std::map<std::string, InputArray, std::less<>>;
 
+// What a program with loops may execute unless told otherwise: an endless loop
+// ends, and no program that was meant comes near it (docs/limits.md).
+inline constexpr int64_t kDefaultMaxInstructions = 1'000'000'000;
+
 struct RunOptions {
   Checks checks = Checks::kFull;
   Order order = Order::kTimed;
@@ -63,7 +67,9 @@ struct RunOptions {
   NumericsOptions numerics;
   uint64_t seed = 0;  // of the device's random generators
   std::optional<int64_t> max_instructions;
-  std::optional<double> max_time_ns;  // simulated
+  std::optional<double> max_time_ns;       // simulated
+  std::optional<double> max_wall_seconds;  // of the run, on the host's clock
+  std::optional<int64_t> max_host_bytes;   // core/host_memory.h
   // Ends the run at the first instruction that makes a NaN or an infinity from
   // finite inputs (core/nan_watch.h); excludes values = false.
   bool stop_at_nan = false;

@@ -11,7 +11,6 @@ namespace trnemu {
 namespace {
 
 constexpr int kQueues = 16;
-constexpr int64_t kInterruptInterval = 4096;
 
 bool OnRegisters(Opcode opcode) {
   return opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch;
@@ -29,6 +28,7 @@ Runner::Runner(const Program& program, Machine& machine,
       states_(states),
       placement_(program, machine, blocks, options.checks != Checks::kOff),
       semaphores_(program.semaphores.size()),
+      semaphore_use_(program),
       exchanges_(program),
       dma_engine_free_(program.cores.size()),
       queue_free_(program.queue_sets.size() * kQueues, 0),
@@ -89,6 +89,10 @@ void Runner::Warn(Diagnostic d) {
 
 absl::Status Runner::Run() {
   absl::Status status;
+  if (!paused_) {
+    started_ = std::chrono::steady_clock::now();
+    SetInstructionLimit();
+  }
   paused_ = false;
   switch (options_.order) {
     case Order::kTimed:
@@ -102,6 +106,7 @@ absl::Status Runner::Run() {
       break;
   }
   if (paused_) return status;
+  if (status.ok()) status = CheckTime();
   status = Conclude(std::move(status));
   for (int i = 0; i < kNumOpcodes; ++i) {
     if (opcode_counts_[i] == 0) continue;
@@ -125,30 +130,6 @@ bool Runner::WaitsHold(const Sequencer& s) const {
     }
   }
   return true;
-}
-
-absl::Status Runner::CheckBudgets() {
-  if (held_ && profile_.instructions > held_until_) return *held_;
-  if (options_.max_instructions &&
-      profile_.instructions >= *options_.max_instructions) {
-    return MakeFault(Category::kLimit, "limit.instructions",
-                     absl::StrCat("the program wants to execute more than ",
-                                  *options_.max_instructions,
-                                  " instructions, the limit given"));
-  }
-  if (options_.max_time_ns &&
-      static_cast<double>(now_) > *options_.max_time_ns * kTicksPerNs) {
-    return MakeFault(
-        Category::kLimit, "limit.simulated_time",
-        absl::StrCat("the program runs longer than ", *options_.max_time_ns,
-                     " ns of simulated time, the limit given"));
-  }
-  if (options_.interrupted && profile_.instructions % kInterruptInterval == 0 &&
-      options_.interrupted()) {
-    return MakeFault(Category::kLimit, "limit.interrupted",
-                     "the run was interrupted");
-  }
-  return strict_;
 }
 
 absl::Status Runner::RunTimed() {
@@ -363,7 +344,8 @@ absl::Status Runner::TakeWaits(Sequencer& s) {
     if (!status.ok()) return status;
   }
   const int64_t limit = machine_.hardware->sequencer.semaphore_max;
-  for (const Wait& w : waits) {
+  for (size_t k = 0; k < waits.size(); ++k) {
+    const Wait& w = waits[k];
     const int64_t value = CountOf(s, w.value, w.is_register);
     if (value < 0 || value > limit) {
       return MakeFault(
@@ -372,8 +354,10 @@ absl::Status Runner::TakeWaits(Sequencer& s) {
                        program_.semaphores[w.semaphore].name, " >= ", value,
                        "; its range is 0 to ", limit));
     }
-    if (w.consume) semaphores_.Take(w.semaphore, value);
     if (w.is_register && races_ != nullptr) trace_.values.push_back(value);
+    if (!w.consume) continue;
+    semaphores_.Take(w.semaphore, value);
+    semaphore_use_.Taken(s.core, *s.next, k);
   }
   return absl::OkStatus();
 }
@@ -423,9 +407,11 @@ absl::Status Runner::SignalAll(SignalAt at, const Instruction& i, size_t core,
       resolved >= 0 ? std::span<const trnemu::Signal>(
                           resolved_signals_[static_cast<size_t>(resolved)])
                     : program_.cores[core].SignalsOf(i);
-  for (const trnemu::Signal& signal : signals) {
+  for (size_t k = 0; k < signals.size(); ++k) {
+    const trnemu::Signal& signal = signals[k];
     if (signal.at != at) continue;
     const int64_t value = semaphores_.Apply(signal);
+    semaphore_use_.Signalled(core, i, k);
     if (value < 0 || value > limit) {
       Diagnostic d;
       d.category = Category::kIllegal;

@@ -6,6 +6,7 @@
 #ifndef TRNEMU_CORE_RUNNER_H_
 #define TRNEMU_CORE_RUNNER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -103,7 +104,10 @@ class Runner : public FindingSink {
   absl::Status RunTimed();
   absl::Status RunProgramOrder();
   absl::Status RunRandom();
-  absl::Status CheckBudgets();
+  absl::Status CheckBudgets();  // core/runner_budgets.cc
+  absl::Status CheckTime() const;
+  absl::Status OverInstructions() const;
+  void SetInstructionLimit();
 
   void Prepare(Sequencer& s);
   void PrepareTime(Sequencer& s);
@@ -179,9 +183,6 @@ class Runner : public FindingSink {
   // reads of unwritten bytes are allowed.
   mutable int writers_described_ = 0;
   absl::Status Deadlock() const;
-  std::string BarrierText(size_t core, const Instruction& i) const;
-  void DescribeExchanges(Diagnostic& d) const;
-  std::vector<std::string> ExchangesThatSignal(uint32_t semaphore) const;
   // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const std::string& digest);
@@ -210,6 +211,7 @@ class Runner : public FindingSink {
   std::span<CoreState* const> states_;
   Placement placement_;
   Semaphores semaphores_;
+  SemaphoreUse semaphore_use_;
   std::vector<StreamLoops> loops_;  // of the streams that have some
   std::vector<Sequencer> sequencers_;
   // Signals whose counts were registers, as they were at issue.
@@ -246,6 +248,8 @@ class Runner : public FindingSink {
   const Instruction* current_ = nullptr;
   size_t current_core_ = 0;
   Ticks now_ = 0;
+  int64_t max_instructions_ = 0;
+  std::chrono::steady_clock::time_point started_;
   std::vector<int64_t> opcode_counts_;
   std::vector<int64_t> operation_counts_;
   std::optional<Disassembler> disassembler_;  // with a log

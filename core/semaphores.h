@@ -43,6 +43,35 @@ class Semaphores {
   std::vector<int64_t> values_;
 };
 
+// How often each signal and each consuming wait of a program took effect, so
+// that a deadlock can say where a semaphore's value came from and went.
+class SemaphoreUse {
+ public:
+  explicit SemaphoreUse(const Program& program) {
+    for (const CoreProgram& core : program.cores) {
+      signals_.emplace_back(core.signals.size(), 0);
+      takes_.emplace_back(core.waits.size(), 0);
+    }
+  }
+  // Of the k-th signal or wait of an instruction. A transfer's signal takes
+  // effect once a queue.
+  void Signalled(size_t core, const Instruction& i, size_t k) {
+    ++signals_[core][i.first_signal + k];
+  }
+  void Taken(size_t core, const Instruction& i, size_t k) {
+    ++takes_[core][i.first_wait + k];
+  }
+  uint32_t signals(size_t core, const Instruction& i, size_t k) const {
+    return signals_[core][i.first_signal + k];
+  }
+  uint32_t takes(size_t core, const Instruction& i, size_t k) const {
+    return takes_[core][i.first_wait + k];
+  }
+
+ private:
+  std::vector<std::vector<uint32_t>> signals_, takes_;
+};
+
 }  // namespace trnemu
 
 #endif  // TRNEMU_CORE_SEMAPHORES_H_

@@ -140,6 +140,10 @@ std::string ToJson(const Diagnostic& d) {
   Put(json, "reference", d.reference);
   json["count"] = d.count;
   json["can_be_allowed"] = CanBeAllowed(d.id);
+  if (!d.wait_graph.empty()) {
+    json["wait_graph"] =
+        nlohmann::ordered_json::parse(d.wait_graph, nullptr, false);
+  }
   // A name from a broken file may not be UTF-8: replace, never throw.
   return json.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace);
@@ -176,6 +180,9 @@ std::optional<Diagnostic> FromJson(std::string_view text) {
     for (const auto& [key, value] : it->items()) {
       if (value.is_string()) d.details.emplace_back(key, value);
     }
+  }
+  if (auto it = json.find("wait_graph"); it != json.end() && it->is_object()) {
+    d.wait_graph = it->dump();
   }
   if (auto it = json.find("related"); it != json.end() && it->is_array()) {
     for (const auto& value : *it) {

@@ -64,6 +64,9 @@ struct Diagnostic {
   std::string reference;
   // How often the same finding occurred (1 = once).
   int64_t count = 1;
+  // Of a deadlock: who waits for whom, a JSON object (docs/deadlock.md); else
+  // "".
+  std::string wait_graph;
 };
 
 // The whole report as people read it; several lines, no trailing newline.

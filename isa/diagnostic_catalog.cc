@@ -28,8 +28,9 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
     for (const auto part :
          {catalog::FileEntries(), catalog::ProgramEntries(),
           catalog::RunEntries(), catalog::HostEntries(),
-          catalog::GatherEntries(), catalog::IndirectEntries(),
-          catalog::RaceEntries(), catalog::DebugEntries()}) {
+          catalog::GatherEntries(), catalog::UnsettledEntries(),
+          catalog::IndirectEntries(), catalog::RaceEntries(),
+          catalog::DebugEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

@@ -179,8 +179,10 @@ constexpr CatalogEntry kEntries[] = {
     {"deadlock", kDeadlock,
      "Nothing can proceed, and something is left: every engine waits for a "
      "semaphore that nobody will signal. The report lists who waits for "
-     "what, and who could signal it; a core_barrier or sendrecv that the other "
-     "core never comes to is named first.",
+     "what, who could signal it and what that is stuck behind, the cycle if "
+     "there is one, and where a semaphore's value came from and went; a "
+     "core_barrier or sendrecv that the other core never comes to is named as "
+     "such.",
      "a wait for 2 of a semaphore that is signalled once",
      "Add the missing signal, or wait for the value that is reached."},
     {"sendrecv.pairing", kDeadlock,
@@ -203,9 +205,12 @@ constexpr CatalogEntry kEntries[] = {
      true},
     {"limit.instructions", kLimit,
      "The run has executed as many instructions as --max-instructions "
-     "allows.",
-     "an endless loop with --max-instructions 1000000",
-     "Raise the limit, or find the loop that does not end."},
+     "allows; a program with loops may execute 1000000000 unless told "
+     "otherwise.",
+     "an endless loop", "Find the loop that does not end, or raise the limit."},
+    {"limit.wall_time", kLimit,
+     "The run has taken as long on this host as --max-wall-time allows.",
+     "--max-wall-time 0.5", "Raise the limit, or run less of the program."},
     {"limit.simulated_time", kLimit,
      "The run has reached the simulated time that --max-time-ns allows.",
      "--max-time-ns 1000", "Raise the limit."},

@@ -10,6 +10,7 @@
 #include "core/engines/vector_accumulators.h"
 #include "core/numerics/activation.h"
 #include "core/numerics/alu.h"
+#include "core/numerics/open_choices.h"
 
 namespace trnemu {
 
@@ -68,6 +69,7 @@ absl::Status ExecuteExponential(const ExecuteArgs& args, CoreState& state) {
     float* const y = writer.Place(p, buffer);
     subtract(x, max, n, y);
     ActivationRow(ActFunction::kExp, y, n, y);
+    AddTableError(state.numerics.table_error, ActFunction::kExp, n, y);
     writer.Write(p, y);
     return y;
   };

@@ -17,6 +17,7 @@
 #include "core/engines/scalar_accumulators.h"
 #include "core/numerics/activation.h"
 #include "core/numerics/alu.h"
+#include "core/numerics/open_choices.h"
 
 namespace trnemu {
 namespace {
@@ -79,6 +80,7 @@ class Activation2 {
       PreluRow(x, n, slope, y);
     } else {
       ActivationRow(function_, x, n, y);
+      AddTableError(state_.numerics.table_error, function_, n, y);
     }
     writer_.Write(partition, y);
     return y;

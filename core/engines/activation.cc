@@ -17,6 +17,7 @@
 #include "core/engines/rows.h"
 #include "core/engines/scalar_accumulators.h"
 #include "core/numerics/alu.h"
+#include "core/numerics/open_choices.h"
 
 namespace trnemu {
 namespace {
@@ -70,6 +71,7 @@ class Activation {
               : ReportOutsideRange(function_, data_, partition, x, state_);
     }
     ActivationRow(function_, x, n, y);
+    AddTableError(state_.numerics.table_error, function_, n, y);
     writer_.Write(partition, y);
     return y;
   }
@@ -93,7 +95,8 @@ class Activation {
         [&](int64_t first, int64_t count, const float* const* rows) {
           const size_t size = static_cast<size_t>(count);
           std::array<float, kFoldBlock> sums{};
-          ReduceRows(AluOp::kAdd, rows, size, n, sums.data());
+          ReduceRowsIn(state_.numerics.reduce, AluOp::kAdd, rows, size, n,
+                       sums.data());
           AluRows(AluOp::kAdd, lanes + first, sums.data(), size, lanes + first);
         });
   }

@@ -52,7 +52,7 @@ absl::Status ExecuteTensorCopy(const ExecuteArgs& args, CoreState& state) {
   }
   if (IsPacked(src.dtype)) return PackedHasNoValue(src, "src");
   if (IsPacked(dst.dtype)) return PackedHasNoValue(dst, "dst");
-  const RowReader reader(src, state.numerics);
+  const RowReader reader(src, state, "src", IsInteger(dst.dtype));
   float* const buffer = RowBuffer(state, 0, src.free_size);
   writer.Reads(src);
   writer.ForEachPartition([&](uint32_t p) {

@@ -14,6 +14,7 @@
 #include "core/numerics/convert.h"
 #include "core/numerics/select.h"
 #include "core/numerics/transpose.h"
+#include "core/numerics/unsettled.h"
 #include "core/shadow.h"
 
 namespace trnemu {
@@ -35,6 +36,9 @@ class Mover {
         state_(state) {
     const ptrdiff_t size = static_cast<ptrdiff_t>(size_);
     bits_ = dst.dtype == src.dtype;
+    integers_ = state.check_values && !bits_ && IsInteger(dst.dtype) &&
+                Is32BitInteger(src.dtype);
+    overflows_ = state.check_values && !bits_ && CanOverflow(dst.dtype);
     dense_ = bits_ && dst_step == size && src_step == size;
     if (bits_) {
       words_ = BitsBuffer(state, 0, kChunk);
@@ -66,6 +70,8 @@ class Mover {
       return;
     }
     WidenRow(src_.dtype, from, src_step_, n, state_.numerics, values_);
+    if (integers_) LookAtIntegers(from, element, n);
+    if (overflows_) LookForOverflow(element, n);
     if (IsInteger(dst_.dtype) && !reported_) {
       const size_t nan = FirstNan(values_, n);
       if (nan < n) {
@@ -76,6 +82,32 @@ class Mover {
       }
     }
     NarrowRow(values_, n, dst_.dtype, to, dst_step_, state_.numerics);
+  }
+
+  Found FoundAt(int64_t element, double before, double after = 0) const {
+    return {element / dst_.free_size, element % dst_.free_size, before, after};
+  }
+  void LookAtIntegers(const std::byte* from, int64_t element, size_t n) {
+    uint32_t* const words = BitsBuffer(state_, 0, kChunk);
+    LoadBits(src_.dtype, from, src_step_, n, words);
+    const bool is_signed = src_.dtype == Dtype::kInt32;
+    const size_t at = FirstInexactWord(words, is_signed, n);
+    if (at == n) return;
+    integers_ = false;
+    const double value =
+        is_signed ? static_cast<double>(static_cast<int32_t>(words[at]))
+                  : static_cast<double>(words[at]);
+    WarnInexactElement(state_, "src", src_,
+                       FoundAt(element + static_cast<int64_t>(at), value,
+                               static_cast<double>(values_[at])));
+  }
+  void LookForOverflow(int64_t element, size_t n) {
+    const size_t at = FirstOverflow(dst_.dtype, values_, n);
+    if (at == n) return;
+    overflows_ = false;
+    WarnOverflow(state_, "dst", dst_,
+                 FoundAt(element + static_cast<int64_t>(at),
+                         static_cast<double>(values_[at])));
   }
 
   const Tile& dst_;
@@ -89,6 +121,8 @@ class Mover {
   bool bits_ = false;
   bool dense_ = false;
   bool reported_ = false;
+  bool integers_ = false;   // looks for integers that fp32 does not hold
+  bool overflows_ = false;  // looks for what dst cannot hold
 };
 
 void MarkPiece(const Piece& dst, int64_t n, const CoreState& state) {
@@ -274,6 +308,18 @@ const float* ReadPiece(const Piece& src, int64_t n, CoreState& state,
 void WritePiece(const Piece& dst, int64_t n, const float* values,
                 CoreState& state) {
   if (values == ArrayOf(dst, n, state)) return;
+  const Dtype dtype = dst.tile->dtype;
+  if (state.check_values && CanOverflow(dtype)) {
+    const auto size = static_cast<size_t>(n);
+    const size_t at = FirstOverflow(dtype, values, size);
+    const int64_t element = dst.first + static_cast<int64_t>(at);
+    if (at < size) {
+      WarnOverflow(
+          state, "dst", *dst.tile,
+          {element / dst.tile->free_size, element % dst.tile->free_size,
+           static_cast<double>(values[at])});
+    }
+  }
   if (IsInteger(dst.tile->dtype)) {
     const auto nan =
         static_cast<int64_t>(FirstNan(values, static_cast<size_t>(n)));

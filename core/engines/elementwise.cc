@@ -1,4 +1,4 @@
-// TensorTensor, TensorScalar, ScalarTensorTensor, Reciprocal.
+// TensorTensor, TensorScalar, ScalarTensorTensor.
 //
 // Arithmetic is in fp32, rounded after each operation [assumed: numerics.md
 // 15.6], and cast once at the end. Bitvec operations see raw bits
@@ -10,16 +10,19 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/engines/elementwise_checks.h"
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
+#include "core/numerics/open_choices.h"
 
 namespace trnemu {
 namespace {
 
-bool Is32BitInteger(Dtype d) {
-  return d == Dtype::kInt32 || d == Dtype::kUint32;
+// Where the bits that an integer loses in fp32 change what is written.
+bool LostBitsMatter(AluOp op, Dtype dst) {
+  return IsInteger(dst) || IsComparison(op);
 }
 
 // An unsigned dtype of each width, to ask for arrays of raw bits.
@@ -59,6 +62,10 @@ void BitvecTensorTensor(AluOp op, const Tile& a, const Tile& b,
   const RowReader read_a(a, state.numerics);
   const RowReader read_b(b, state.numerics);
   const size_t bytes = SizeOf(a.dtype);
+  if (IsShift(op)) {
+    const size_t width = 8 * std::max({bytes, SizeOf(b.dtype), SizeOf(dst)});
+    LookForShifts(b, "data2", static_cast<unsigned>(width), state);
+  }
   const bool modulo = IsModuloShift(op, state);
   if (!modulo && IsBitArray(read_a) && IsBitArray(read_b) &&
       writer.IsArrayOf(dst) && SizeOf(b.dtype) == bytes &&
@@ -118,9 +125,14 @@ void IntegerTensorTensor(AluOp op, const Tile& a, const Tile& b,
   const bool saturate =
       state.numerics.integer_overflow == IntegerOverflow::kSaturate &&
       (op == AluOp::kAdd || op == AluOp::kSubtract || op == AluOp::kMultiply);
+  const bool check = state.check_values;
+  IntegerOverflowCheck overflow(op, is_signed, state);
+  const auto look = [&overflow](const uint32_t* x, const uint32_t* y,
+                                size_t n) { overflow.Look(x, y, n); };
   ForEachRowOfWords(
       a, b, writer, state,
       [=](const uint32_t* x, const uint32_t* y, size_t n, uint32_t* out) {
+        if (check) look(x, y, n);
         if (saturate) {
           SaturatedRows(op, is_signed, x, y, n, out);
         } else {
@@ -131,8 +143,8 @@ void IntegerTensorTensor(AluOp op, const Tile& a, const Tile& b,
 
 // All three are bfloat16 and lie in order: one pass without fp32 rows. False
 // if not, or if `op` has no such path.
-bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b, RowWriter& writer,
-                      CoreState& state) {
+bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b, const Tile& dst,
+                      RowWriter& writer, CoreState& state) {
   const RowReader read_a(a, state.numerics);
   const RowReader read_b(b, state.numerics);
   if (!read_a.IsArrayOf(Dtype::kBFloat16) ||
@@ -145,19 +157,29 @@ bool Bf16TensorTensor(AluOp op, const Tile& a, const Tile& b, RowWriter& writer,
       state.numerics.float_overflow != FloatOverflow::kToInfinity) {
     return false;
   }
+  Bf16Check check(op, a, b, state);
   writer.ForEachPartition([&](uint32_t p) {
+    const std::byte* const x = check.Keep(0, read_a.base(p), writer.base(p));
+    const std::byte* const y = check.Keep(1, read_b.base(p), writer.base(p));
     row(reinterpret_cast<const uint16_t*>(read_a.base(p)),
         reinterpret_cast<const uint16_t*>(read_b.base(p)),
         static_cast<size_t>(a.free_size),
         reinterpret_cast<uint16_t*>(writer.base(p)));
+    check.Look(p, x, y, writer.base(p));
   });
+  if (check.found().any()) {
+    WarnOverflow(state, "dst", dst, check.found());
+  }
   return true;
 }
 
-void FloatTensorTensor(AluOp op, const Tile& a, const Tile& b,
+void FloatTensorTensor(AluOp op, const Tile& a, const Tile& b, const Tile& dst,
                        RowWriter& writer, CoreState& state) {
-  const RowReader read_a(a, state.numerics);
-  const RowReader read_b(b, state.numerics);
+  const bool matters = LostBitsMatter(op, dst.dtype);
+  const RowReader read_a(a, state, "data1", matters);
+  const RowReader read_b(b, state, "data2", matters);
+  IntegerResultCheck integers(op, a, b, dst, state);
+  NanCheck nan(op, state);
   float* const row_a = RowBuffer(state, 0, a.free_size);
   float* const row_b = RowBuffer(state, 1, a.free_size);
   const BinaryRow row = BinaryRowOf(op);
@@ -165,6 +187,9 @@ void FloatTensorTensor(AluOp op, const Tile& a, const Tile& b,
     const float* const x = read_a.Read(p, row_a);
     const float* const y = read_b.Read(p, row_b);
     float* const out = writer.Place(p, row_a);
+    integers.Look(p, x, y);
+    nan.Look(a, "data1", p, x, y);
+    nan.Look(b, "data2", p, y, x);
     row(x, y, static_cast<size_t>(a.free_size), out);
     writer.Write(p, out);
   });
@@ -204,9 +229,30 @@ void ApplyBits(const ScalarStep& step, uint32_t operand, unsigned bytes,
   }
 }
 
+// Amounts are the operand, or reversed the elements (of the first step: those
+// of the second are not looked at).
+void LookForShifts(const ScalarStep& step, std::string_view operand, bool first,
+                   const Tile& data, CoreState& state) {
+  if (!IsShift(step.op)) return;
+  const auto width = static_cast<unsigned>(8 * SizeOf(data.dtype));
+  if (step.reverse) {
+    if (first) LookForShifts(data, "data", width, state);
+    return;
+  }
+  if (!state.check_values) return;
+  for (uint32_t p = 0; p < data.partitions; ++p) {
+    const uint32_t amount = step.operand.BitsAt(p);
+    if (amount < width) continue;
+    return WarnShift(state, operand, data, width,
+                     {p, 0, static_cast<double>(amount)});
+  }
+}
+
 void BitvecTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
                         const Tile& data, RowWriter& writer, Dtype dst,
                         CoreState& state) {
+  LookForShifts(step0, "operand0", true, data, state);
+  LookForShifts(step1, "operand1", false, data, state);
   const RowReader reader(data, state.numerics);
   const size_t n = static_cast<size_t>(data.free_size);
   const bool arrays = IsBitArray(reader) && writer.IsArrayOf(dst) &&
@@ -240,9 +286,20 @@ void BitvecTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
   }
 }
 
+// Multiply, then add or subtract, which two_ops=fused rounds once.
+bool IsFused(AluOp op0, AluOp op1, const CoreState& state) {
+  return state.numerics.two_ops == TwoOps::kFused && op0 == AluOp::kMultiply &&
+         (op1 == AluOp::kAdd || op1 == AluOp::kSubtract);
+}
+
 void FloatTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
-                       const Tile& data, RowWriter& writer, CoreState& state) {
-  const RowReader reader(data, state.numerics);
+                       const Tile& data, Dtype dst, RowWriter& writer,
+                       CoreState& state) {
+  const RowReader reader(
+      data, state, "data",
+      LostBitsMatter(step0.op, dst) || IsComparison(step1.op));
+  NanCheck nan0(step0.op, state), nan1(step1.op, state);
+  const bool fused = IsFused(step0.op, step1.op, state);
   const size_t n = static_cast<size_t>(data.free_size);
   float* const buffer = RowBuffer(state, 0, data.free_size);
   const bool twice = step1.op != AluOp::kNone;
@@ -253,8 +310,14 @@ void FloatTensorScalar(const ScalarStep& step0, const ScalarStep& step1,
     const float operand1 = step1.operand.At(p);
     const float* const in = reader.Read(p, buffer);
     float* const out = writer.Place(p, buffer);
-    row0(in, operand0, n, out);
-    if (twice) row1(out, operand1, n, out);
+    nan0.LookAt(data, "data", p, in, operand0);
+    if (fused) {
+      MultiplyAddRow(in, operand0, step1.op, step1.reverse, operand1, n, out);
+    } else {
+      row0(in, operand0, n, out);
+      if (twice) nan1.LookAt(data, "data", p, out, operand1);
+      if (twice) row1(out, operand1, n, out);
+    }
     writer.Write(p, out);
   });
 }
@@ -276,8 +339,8 @@ absl::Status ExecuteTensorTensor(const ExecuteArgs& args, CoreState& state) {
              Is32BitInteger(a.dtype) && Is32BitInteger(b.dtype) &&
              Is32BitInteger(dst.dtype)) {
     IntegerTensorTensor(op, a, b, writer, state);
-  } else if (!Bf16TensorTensor(op, a, b, writer, state)) {
-    FloatTensorTensor(op, a, b, writer, state);
+  } else if (!Bf16TensorTensor(op, a, b, dst, writer, state)) {
+    FloatTensorTensor(op, a, b, dst, writer, state);
   }
   return absl::OkStatus();
 }
@@ -297,7 +360,7 @@ absl::Status ExecuteTensorScalar(const ExecuteArgs& args, CoreState& state) {
   if (IsBitvec(step0.op)) {
     BitvecTensorScalar(step0, step1, data, writer, dst.dtype, state);
   } else {
-    FloatTensorScalar(step0, step1, data, writer, state);
+    FloatTensorScalar(step0, step1, data, dst.dtype, writer, state);
   }
   return absl::OkStatus();
 }
@@ -311,12 +374,15 @@ absl::Status ExecuteScalarTensorTensor(const ExecuteArgs& args,
       StepOf(args, state, S::kOperand0, S::kOp0, S::kReverse0);
   const AluOp op1 = args.attributes[S::kOp1].as<AluOp>();
   const bool reverse1 = args.attributes[S::kReverse1].boolean();
-  RowWriter writer(args.slots[S::kDst].tile, "dst", state);
+  const Tile& dst = args.slots[S::kDst].tile;
+  RowWriter writer(dst, "dst", state);
   writer.Reads(data);
   writer.Reads(other);
   writer.Reads(step0.operand);
-  const RowReader read_data(data, state.numerics);
-  const RowReader read_other(other, state.numerics);
+  const bool matters = LostBitsMatter(op1, dst.dtype) || IsComparison(step0.op);
+  const RowReader read_data(data, state, "data", matters);
+  const RowReader read_other(other, state, "operand1", matters);
+  const bool fused = IsFused(step0.op, op1, state);
   const size_t n = static_cast<size_t>(data.free_size);
   float* const row = RowBuffer(state, 0, data.free_size);
   float* const other_row = RowBuffer(state, 1, data.free_size);
@@ -324,26 +390,17 @@ absl::Status ExecuteScalarTensorTensor(const ExecuteArgs& args,
   const BinaryRow row1 = BinaryRowOf(op1);
   writer.ForEachPartition([&](uint32_t p) {
     // The intermediate never lies in dst, which may be `other`.
-    row0(read_data.Read(p, row), step0.operand.At(p), n, row);
+    const float* const x = read_data.Read(p, row);
+    const float operand0 = step0.operand.At(p);
     const float* const y = read_other.Read(p, other_row);
+    if (fused) {
+      float* const out = writer.Place(p, row);
+      MultiplyAddRows(x, operand0, op1, reverse1, y, n, out);
+      return writer.Write(p, out);
+    }
+    row0(x, operand0, n, row);
     float* const out = writer.Place(p, row);
     row1(reverse1 ? y : row, reverse1 ? row : y, n, out);
-    writer.Write(p, out);
-  });
-  return absl::OkStatus();
-}
-
-absl::Status ExecuteReciprocal(const ExecuteArgs& args, CoreState& state) {
-  using S = slot::Reciprocal;
-  const Tile& data = args.slots[S::kData].tile;
-  const RowReader reader(data, state.numerics);
-  RowWriter writer(args.slots[S::kDst].tile, "dst", state);
-  writer.Reads(data);
-  float* const buffer = RowBuffer(state, 0, data.free_size);
-  const ScalarRow row = ScalarRowOf(AluOp::kReciprocal, false);
-  writer.ForEachPartition([&](uint32_t p) {
-    float* const out = writer.Place(p, buffer);
-    row(reader.Read(p, buffer), 0, static_cast<size_t>(data.free_size), out);
     writer.Write(p, out);
   });
   return absl::OkStatus();

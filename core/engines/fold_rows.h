@@ -9,6 +9,7 @@
 #include "core/engines/rows.h"
 #include "core/execution.h"
 #include "core/numerics/alu.h"
+#include "core/numerics/open_choices.h"
 
 namespace trnemu {
 
@@ -40,8 +41,9 @@ void FoldRows(AluOp op, int64_t partitions, int64_t n, float* accumulators,
               CoreState& state, Compute compute) {
   ForEachRowBlock(partitions, n, state, compute,
                   [&](int64_t first, int64_t count, const float* const* rows) {
-                    ReduceRows(op, rows, static_cast<size_t>(count),
-                               static_cast<size_t>(n), accumulators + first);
+                    ReduceRowsIn(state.numerics.reduce, op, rows,
+                                 static_cast<size_t>(count),
+                                 static_cast<size_t>(n), accumulators + first);
                   });
 }
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
@@ -57,6 +59,90 @@ class AffineRows {
   uint32_t* row_;
 };
 
+// The largest magnitude up to which an iota's dtype holds every whole number.
+double ExactUpTo(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat32:
+      return 0x1p24;
+    case Dtype::kTFloat32:
+    case Dtype::kFloat16:
+      return 2048;
+    case Dtype::kBFloat16:
+      return 256;
+    case Dtype::kFloat8E4M3:
+    case Dtype::kFloat8E4M3FN:
+      return 16;
+    case Dtype::kFloat8E5M2:
+      return 8;
+    default:
+      return kInfinity;  // integers saturate, as documented
+  }
+}
+
+// The range of the affine values of all partitions.
+std::pair<int64_t, int64_t> RangeOf(const Access& pattern, int64_t offset,
+                                    int64_t multiplier, int64_t partitions) {
+  int64_t low = offset, high = offset;
+  auto extend = [&](int64_t step, int64_t count) {
+    const int64_t last = step * (count - 1);
+    (last < 0 ? low : high) += last;
+  };
+  for (int d = 0; d < pattern.rank; ++d) {
+    extend(pattern.dims[static_cast<size_t>(d)].step,
+           pattern.dims[static_cast<size_t>(d)].count);
+  }
+  extend(multiplier, partitions);
+  return {low, high};
+}
+
+// integer.overflow of affine values, which is known without computing them.
+void LookAtRange(std::string_view what, std::pair<int64_t, int64_t> range,
+                 bool is_unsigned, CoreState& state) {
+  const int64_t top = is_unsigned ? 0xffffffff : 0x7fffffff;
+  if (!state.check_values ||
+      (range.first >= -0x80000000ll && range.second <= top)) {
+    return;
+  }
+  const int64_t value = range.second > top ? range.second : range.first;
+  Found found{
+      0, 0, static_cast<double>(value),
+      static_cast<double>(static_cast<int32_t>(static_cast<uint32_t>(value)))};
+  WarnIntegerOverflow(state, what, found);
+}
+
+// iota.inexact: two indices that become one.
+class IndexCheck {
+ public:
+  IndexCheck(const Tile& dst, std::pair<int64_t, int64_t> range,
+             CoreState& state)
+      : dst_(dst), state_(state) {
+    const double exact = ExactUpTo(dst.dtype);
+    on_ = state.check_values && (static_cast<double>(range.second) > exact ||
+                                 static_cast<double>(range.first) < -exact);
+  }
+  void Look(uint32_t partition, const uint32_t* row) {
+    for (int64_t k = 0; on_ && k < dst_.free_size; ++k) {
+      const auto value = static_cast<double>(static_cast<int32_t>(row[k]));
+      const auto single = static_cast<float>(value);
+      float stored = single;
+      if (dst_.dtype != Dtype::kFloat32) {
+        std::array<std::byte, 4> code{};
+        NarrowRow(&single, 1, dst_.dtype, code.data(), 4, state_.numerics);
+        WidenRow(dst_.dtype, code.data(), 4, 1, state_.numerics, &stored);
+      }
+      if (static_cast<double>(stored) == value) continue;
+      on_ = false;
+      WarnIota(state_, dst_,
+               {partition, k, value, static_cast<double>(stored)});
+    }
+  }
+
+ private:
+  const Tile& dst_;
+  CoreState& state_;
+  bool on_ = false;
+};
+
 }  // namespace
 
 absl::Status ExecuteIota(const ExecuteArgs& args, CoreState& state) {
@@ -66,6 +152,11 @@ absl::Status ExecuteIota(const ExecuteArgs& args, CoreState& state) {
   AffineRows rows(
       args.operands[S::kPattern].access, args.attributes[S::kOffset].integer(),
       args.attributes[S::kChannelMultiplier].integer(), dst.free_size, state);
+  const auto range = RangeOf(
+      args.operands[S::kPattern].access, args.attributes[S::kOffset].integer(),
+      args.attributes[S::kChannelMultiplier].integer(), dst.partitions);
+  LookAtRange("iota", range, dst.dtype == Dtype::kUint32, state);
+  IndexCheck indices(dst, range, state);
   RowWriter writer(dst, "dst", state);
   const bool words = dst.dtype == Dtype::kInt32 || dst.dtype == Dtype::kUint32;
   float* const buffer = words ? nullptr : RowBuffer(state, 0, dst.free_size);
@@ -80,6 +171,7 @@ absl::Status ExecuteIota(const ExecuteArgs& args, CoreState& state) {
       writer.WriteBits(p, row);
       continue;
     }
+    indices.Look(p, row);
     float* const out = writer.Place(p, buffer);
     WidenRow(Dtype::kInt32, reinterpret_cast<const std::byte*>(row), 4, n,
              state.numerics, out);
@@ -99,7 +191,14 @@ absl::Status ExecuteAffineSelect(const ExecuteArgs& args, CoreState& state) {
   AffineRows rows(
       args.operands[S::kPattern].access, args.attributes[S::kOffset].integer(),
       args.attributes[S::kChannelMultiplier].integer(), dst.free_size, state);
-  const RowReader reader(source, state.numerics);
+  LookAtRange(
+      "affine_select",
+      RangeOf(args.operands[S::kPattern].access,
+              args.attributes[S::kOffset].integer(),
+              args.attributes[S::kChannelMultiplier].integer(), dst.partitions),
+      false, state);
+  const RowReader reader(source, state, "on_true_tile",
+                         dst.dtype != source.dtype && IsInteger(dst.dtype));
   RowWriter writer(dst, "dst", state);
   const bool bits = dst.dtype == source.dtype;
   if (bits && on_false != on_false && IsInteger(dst.dtype)) {

@@ -11,6 +11,7 @@
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
 #include "core/numerics/formats.h"
+#include "core/numerics/unsettled.h"
 
 namespace trnemu {
 namespace {
@@ -105,12 +106,40 @@ RowReader::RowReader(const Tile& tile, const NumericsOptions& options)
               RowsAre(tile, layout_, Dtype::kFloat32);
 }
 
+RowReader::RowReader(const Tile& tile, CoreState& state,
+                     std::string_view operand, bool matters)
+    : RowReader(tile, state.numerics) {
+  if (!matters || !state.check_values || !Is32BitInteger(tile.dtype)) return;
+  watch_ = &state;
+  operand_ = operand;
+}
+
+RowReader::~RowReader() {
+  if (found_.any()) WarnInexactElement(*watch_, operand_, tile_, found_);
+}
+
+void RowReader::Look(int64_t partition) const {
+  if (found_.any() && partition >= found_.partition) return;
+  const int64_t at = FirstInexact(tile_, partition);
+  if (at == tile_.free_size) return;
+  uint32_t word = 0;
+  ForEachRun(layout_, at, 1, [&](ptrdiff_t offset, int64_t, int64_t) {
+    LoadBits(tile_.dtype, base(partition) + offset, 0, 1, &word);
+  });
+  const double value = tile_.dtype == Dtype::kInt32
+                           ? static_cast<double>(static_cast<int32_t>(word))
+                           : static_cast<double>(word);
+  found_ = {partition, at, value,
+            static_cast<double>(static_cast<float>(value))};
+}
+
 bool RowReader::IsArrayOf(Dtype dtype) const {
   return options_.subnormals == Subnormals::kKeep &&
          RowsAre(tile_, layout_, dtype);
 }
 
 const float* RowReader::ReadInto(int64_t partition, float* buffer) const {
+  if (watch_ != nullptr) Look(partition);
   const std::byte* row = base(partition);
   ForEachRun(layout_, 0, tile_.free_size,
              [&](ptrdiff_t offset, int64_t first, int64_t n) {
@@ -157,9 +186,26 @@ uint32_t ColumnReader::BitsAt(int64_t partition) const {
 
 RowWriter::RowWriter(const Tile& tile, std::string_view operand,
                      CoreState& state)
-    : tile_(tile), operand_(operand), state_(state), layout_(RowLayout(tile)) {
+    : tile_(tile),
+      operand_(operand),
+      state_(state),
+      layout_(RowLayout(tile)),
+      may_overflow_(state.check_values && CanOverflow(tile.dtype)) {
   in_place_ = state.numerics.subnormals == Subnormals::kKeep &&
               RowsAre(tile, layout_, Dtype::kFloat32);
+}
+
+RowWriter::~RowWriter() {
+  if (overflow_.any()) WarnOverflow(state_, operand_, tile_, overflow_);
+}
+
+void RowWriter::LookForOverflow(int64_t partition, const float* row) {
+  if (overflow_.any() && partition >= overflow_.partition) return;
+  const auto n = static_cast<size_t>(tile_.free_size);
+  const size_t at = FirstOverflow(tile_.dtype, row, n);
+  if (at == n) return;
+  overflow_ = {partition, static_cast<int64_t>(at),
+               static_cast<double>(row[at])};
 }
 
 void RowWriter::Reads(const Tile& source) {
@@ -185,6 +231,7 @@ void RowWriter::Write(int64_t partition, const float* row) {
   std::byte* const to = base(partition);
   if (reinterpret_cast<const std::byte*>(row) == to) return;
   if (!reported_ && IsInteger(tile_.dtype)) ReportNan(partition, row);
+  if (may_overflow_) LookForOverflow(partition, row);
   ForEachRun(layout_, 0, tile_.free_size,
              [&](ptrdiff_t offset, int64_t first, int64_t n) {
                NarrowRow(row + first, static_cast<size_t>(n), tile_.dtype,

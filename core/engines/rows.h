@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "core/engines/unsettled_checks.h"
 #include "core/execution.h"
 #include "core/layout.h"
 
@@ -39,6 +40,13 @@ bool MayOverlap(const Tile& a, const Tile& b);
 class RowReader {
  public:
   RowReader(const Tile& tile, const NumericsOptions& options);
+  // The same, and says so (integer.through_fp32) if fp32 does not hold one of
+  // its integers, where `matters`.
+  RowReader(const Tile& tile, CoreState& state, std::string_view operand,
+            bool matters);
+  RowReader(const RowReader&) = delete;
+  RowReader& operator=(const RowReader&) = delete;
+  ~RowReader();
 
   int64_t size() const { return tile_.free_size; }
   Dtype dtype() const { return tile_.dtype; }
@@ -61,11 +69,16 @@ class RowReader {
   bool in_place() const { return in_place_; }
 
  private:
+  void Look(int64_t partition) const;
+
   const Tile& tile_;
   const NumericsOptions& options_;
   Layout layout_;
   bool contiguous_;
   bool in_place_;
+  CoreState* watch_ = nullptr;  // null: nobody asks
+  std::string_view operand_;
+  mutable Found found_;  // in the lowest partition: they come in any order
 };
 
 // A number, or a column with one element a partition.
@@ -92,6 +105,10 @@ class ColumnReader {
 class RowWriter {
  public:
   RowWriter(const Tile& tile, std::string_view operand, CoreState& state);
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
+  // Reports what did not fit into the dtype.
+  ~RowWriter();
 
   // Says what the instruction reads: rows are then not computed in place where
   // that could change what is read later.
@@ -129,6 +146,7 @@ class RowWriter {
   // Rows do not read each other's results, and no first NaN is reported.
   bool AnyOrder() const { return !overlaps_ && !IsInteger(tile_.dtype); }
   void ReportNan(int64_t partition, const float* row);
+  void LookForOverflow(int64_t partition, const float* row);
 
   const Tile& tile_;
   std::string_view operand_;
@@ -137,6 +155,8 @@ class RowWriter {
   bool in_place_;
   bool overlaps_ = false;
   bool reported_ = false;
+  bool may_overflow_;  // and somebody asks
+  Found overflow_;     // in the lowest partition
 };
 
 // Casts a number to one element of `dtype`, as its bits: integers exactly

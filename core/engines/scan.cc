@@ -51,8 +51,9 @@ absl::Status ExecuteTensorTensorScan(const ExecuteArgs& args,
   const Tile& data1 = args.slots[S::kData1].tile;
   const ColumnReader initial(args.slots[S::kInitial],
                              args.operands[S::kInitial], state.numerics);
-  const RowReader read0(data0, state.numerics);
-  const RowReader read1(data1, state.numerics);
+  const bool matters = IsInteger(args.slots[S::kDst].tile.dtype);
+  const RowReader read0(data0, state, "data0", matters);
+  const RowReader read1(data1, state, "data1", matters);
   RowWriter writer(args.slots[S::kDst].tile, "dst", state);
   writer.Reads(data0);
   writer.Reads(data1);
@@ -97,7 +98,8 @@ absl::Status ExecuteTensorScalarCumulative(const ExecuteArgs& args,
       PrepareVectorAccumulators(args.attributes[S::kReduceCmd].as<ReduceCmd>(),
                                 op1, &imm1, 0, src.partitions, state);
   if (!status.ok()) return status;
-  const RowReader reader(src, state.numerics);
+  const RowReader reader(src, state, "src",
+                         IsInteger(args.slots[S::kDst].tile.dtype));
   RowWriter writer(args.slots[S::kDst].tile, "dst", state);
   writer.Reads(src);
   writer.Reads(imm0);

@@ -223,7 +223,8 @@ absl::Status ExecuteSelectReduce(const ExecuteArgs& args, CoreState& state) {
   absl::Status status = PrepareVectorAccumulators(cmd, AluOp::kMaximum, nullptr,
                                                   0, data.partitions, state);
   if (!status.ok()) return status;
-  const RowReader reader(data, state.numerics);
+  const RowReader reader(data, state, "on_true",
+                         IsInteger(args.slots[S::kDst].tile.dtype));
   const RowReader decider(predicate, state.numerics);
   const ColumnReader on_false(args.slots[S::kOnFalse],
                               args.operands[S::kOnFalse], state.numerics);

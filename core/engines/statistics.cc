@@ -15,6 +15,7 @@
 #include "core/engines/engines.h"
 #include "core/engines/rows.h"
 #include "core/numerics/alu.h"
+#include "core/numerics/open_choices.h"
 
 namespace trnemu {
 namespace {
@@ -48,8 +49,14 @@ using Chains = std::array<const float*, 2 * kBlock>;
 using Sums = std::array<float, 2 * kBlock>;
 
 // sums[i] of `length` elements of each chain, one after the other.
-void SumChains(const Chains& chains, size_t count, int64_t length, Sums& sums) {
+void SumChains(const Chains& chains, size_t count, int64_t length,
+               Reduction order, Sums& sums) {
   Chains rest{};
+  if (order != Reduction::kSequential) {
+    std::fill_n(sums.begin(), count, -0.0f);
+    return ReduceRowsIn(order, AluOp::kAdd, chains.data(), count,
+                        static_cast<size_t>(length), sums.data());
+  }
   for (size_t i = 0; i < count; ++i) {
     sums[i] = *chains[i];
     rest[i] = chains[i] + 1;
@@ -61,7 +68,7 @@ void SumChains(const Chains& chains, size_t count, int64_t length, Sums& sums) {
 // count, mean and M2 of `partitions` rows of `length` elements, `stride`
 // apart, which are overwritten; to every kStats-th place of `stats`.
 void Describe(float* rows, int64_t partitions, int64_t length, int64_t stride,
-              float* stats) {
+              Reduction order, float* stats) {
   const size_t n = static_cast<size_t>(length);
   const size_t count = static_cast<size_t>(partitions);
   Chains chains{};
@@ -73,7 +80,7 @@ void Describe(float* rows, int64_t partitions, int64_t length, int64_t stride,
   }
   if (length == 0) return;
   Sums sums{};
-  SumChains(chains, count, length, sums);
+  SumChains(chains, count, length, order, sums);
   for (size_t i = 0; i < count; ++i) {
     const float mean = OneNan(sums[i] / static_cast<float>(length));
     float* const row = rows + static_cast<int64_t>(i) * stride;
@@ -81,7 +88,7 @@ void Describe(float* rows, int64_t partitions, int64_t length, int64_t stride,
     AluRowUnary(AluOp::kSquare, row, n, row);
     stats[static_cast<int64_t>(i) * kStats + 1] = mean;
   }
-  SumChains(chains, count, length, sums);
+  SumChains(chains, count, length, order, sums);
   for (size_t i = 0; i < count; ++i) {
     stats[static_cast<int64_t>(i) * kStats + 2] = OneNan(sums[i]);
   }
@@ -151,8 +158,9 @@ absl::Status ExecuteBnStats(const ExecuteArgs& args, CoreState& state) {
       float* const row = rows + p * 2 * even;
       for (int64_t i = 0; i < n; ++i) row[i % 2 * even + i / 2] = x[i];
     }
-    Describe(rows, count, even, 2 * even, stats.data());
-    Describe(rows + even, count, n - even, 2 * even, stats.data() + kTriple);
+    Describe(rows, count, even, 2 * even, state.numerics.reduce, stats.data());
+    Describe(rows + even, count, n - even, 2 * even, state.numerics.reduce,
+             stats.data() + kTriple);
     for (int64_t p = 0; p < count; ++p) {
       writer.Write(first + p, stats.data() + p * kStats);
     }

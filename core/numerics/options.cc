@@ -24,7 +24,14 @@ constexpr std::array<std::string_view, 2> kIntegerOverflow = {"wrap",
 constexpr std::array<std::string_view, 2> kShiftOverflow = {"zero", "modulo"};
 constexpr std::array<std::string_view, 2> kRepeatedIndex = {"next", "first"};
 
-constexpr std::array<NumericsKey, 11> kKeys = {{
+constexpr std::array<std::string_view, 3> kReduce = {"sequential", "pairwise",
+                                                     "exact"};
+constexpr std::array<std::string_view, 2> kTwoOps = {"separate", "fused"};
+constexpr std::array<std::string_view, 1 + kTableErrors> kTableError = {
+    "none", "1",  "2",  "3",  "4",  "5",  "6",  "7", "8",
+    "9",    "10", "11", "12", "13", "14", "15", "16"};
+
+constexpr std::array<NumericsKey, 14> kKeys = {{
     {"matmul", kMatmul,
      "how products are summed: silicon (four 32-row chains, fp32 in two "
      "passes), chain (one ascending fp32 chain) or exact (fp64, rounded once)"},
@@ -51,6 +58,15 @@ constexpr std::array<NumericsKey, 11> kKeys = {{
     {"repeated_index", kRepeatedIndex,
      "nc_find_index8 gives the next occurrence of a value that vals repeats, "
      "or the first again"},
+    {"reduce", kReduce,
+     "how add reduces a row: element after element, halves of halves, or in "
+     "fp64, rounded once"},
+    {"two_ops", kTwoOps,
+     "multiply, then add or subtract, in tensor_scalar and "
+     "scalar_tensor_tensor: rounded after each, or once"},
+    {"table_error", kTableError,
+     "an error of up to 1.5e-5 of each result of the scalar engine's tables: "
+     "none, or one of 16 draws"},
 }};
 
 // The option that a key names, as the index of its value. `visit` gets a
@@ -68,6 +84,9 @@ void VisitOption(Options& options, std::string_view key, Visit visit) {
   if (key == "integer_overflow") visit(options.integer_overflow);
   if (key == "shift_overflow") visit(options.shift_overflow);
   if (key == "repeated_index") visit(options.repeated_index);
+  if (key == "reduce") visit(options.reduce);
+  if (key == "two_ops") visit(options.two_ops);
+  if (key == "table_error") visit(options.table_error);
 }
 
 const NumericsKey* FindKey(std::string_view name) {

@@ -36,6 +36,16 @@ enum class ShiftOverflow : uint8_t { kZero, kModulo };
 // Which occurrence nc_find_index8 gives for a value that vals repeats.
 enum class RepeatedIndex : uint8_t { kNext, kFirst };
 
+// The order in which add reduces a row, and a scan or accumulator does not:
+// element after element, halves of halves, or in fp64 and rounded once.
+enum class Reduction : uint8_t { kSequential, kPairwise, kExact };
+// Whether multiply, then add or subtract, of one instruction rounds twice.
+enum class TwoOps : uint8_t { kSeparate, kFused };
+// An error of the scalar engine's tables, of the size that silicon shows: which
+// of the draws, 0 for none.
+enum class TableError : uint8_t { kNone = 0 };
+inline constexpr int kTableErrors = 16;
+
 struct NumericsOptions {
   MatmulRule matmul = MatmulRule::kSilicon;
   Tf32Rounding tf32 = Tf32Rounding::kRne;
@@ -48,6 +58,9 @@ struct NumericsOptions {
   IntegerOverflow integer_overflow = IntegerOverflow::kWrap;
   ShiftOverflow shift_overflow = ShiftOverflow::kZero;
   RepeatedIndex repeated_index = RepeatedIndex::kNext;
+  Reduction reduce = Reduction::kSequential;
+  TwoOps two_ops = TwoOps::kSeparate;
+  TableError table_error = TableError::kNone;
 
   friend bool operator==(const NumericsOptions&,
                          const NumericsOptions&) = default;

@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/envelope.h"
 #include "core/explore.h"
+#include "core/host_memory.h"
 #include "frontend/bindings/bindings.h"
 #include "frontend/bindings/running.h"
 
@@ -63,6 +65,15 @@ RunOptions ReadOptions(const nb::dict& given) {
   o.seed = nb::cast<uint64_t>(given["seed"]);
   if (!given["max_instructions"].is_none()) {
     o.max_instructions = nb::cast<int64_t>(given["max_instructions"]);
+  }
+  if (!given["max_time_ns"].is_none()) {
+    o.max_time_ns = nb::cast<double>(given["max_time_ns"]);
+  }
+  if (!given["max_wall_time"].is_none()) {
+    o.max_wall_seconds = nb::cast<double>(given["max_wall_time"]);
+  }
+  if (!given["max_host_memory"].is_none()) {
+    o.max_host_bytes = nb::cast<int64_t>(given["max_host_memory"]);
   }
   return o;
 }
@@ -123,10 +134,42 @@ BoundResult Explore(BoundExecutable& self, const nb::list& given,
   return {*std::move(result)};
 }
 
+// What the program gives as the options say, and the envelope as JSON.
+nb::tuple Envelope(BoundExecutable& self, const nb::list& given,
+                   const nb::dict& options, int64_t combinations,
+                   uint64_t seed) {
+  RunOptions base = ReadOptions(options);
+  std::vector<InputBytes> keep;
+  const Inputs inputs = ReadInputs(given, keep);
+  SignalCheck signals;
+  base.interrupted = [&signals] { return signals(); };
+  absl::StatusOr<EnvelopeResult> result;
+  {
+    const nb::gil_scoped_release release;
+    const std::lock_guard lock(self.shared->mutex);
+    result = RunEnvelope(
+        [&](const RunOptions& run) {
+          return self.executable->Run(inputs, run);
+        },
+        base, combinations, seed);
+  }
+  signals.Rethrow();
+  if (!result.ok()) Raise(result.status());
+  const std::string json = EnvelopeJson(*result);
+  const std::string text = EnvelopeText(*result);
+  return nb::make_tuple(BoundResult{std::move(result->base)}, json, text);
+}
+
 BoundExecutable Load(const std::shared_ptr<SharedDevice>& shared,
                      const BoundProgram& program,
-                     const std::vector<std::string>& allow) {
+                     const std::vector<std::string>& allow,
+                     std::optional<int64_t> max_host_memory) {
   absl::StatusOr<std::unique_ptr<Executable>> executable;
+  RunOptions limits;
+  limits.max_host_bytes = max_host_memory;
+  const absl::Status fits =
+      CheckHostMemory(*program.program, shared->device->hardware(), limits);
+  if (!fits.ok()) Raise(fits);
   {
     const nb::gil_scoped_release release;
     const std::lock_guard lock(shared->mutex);
@@ -194,8 +237,9 @@ class BoundDevice {
     shared_->device = *std::move(device);
   }
   BoundExecutable Load(const BoundProgram& program,
-                       const std::vector<std::string>& allow) {
-    return bindings::Load(shared_, program, allow);
+                       const std::vector<std::string>& allow,
+                       std::optional<int64_t> max_host_memory) {
+    return bindings::Load(shared_, program, allow, max_host_memory);
   }
   std::string target() const { return shared_->device->hardware().name; }
   int cores() const { return shared_->device->cores(); }
@@ -235,6 +279,11 @@ void BindDevice(nb::module_& m) {
                    "tuple[int, ...], typing.Any]], options: dict[str, "
                    "typing.Any], schedules: int, /) "
                    "-> Result"))
+      .def("envelope", &Envelope,
+           nb::sig("def envelope(self, inputs: list[tuple[str, str, "
+                   "tuple[int, ...], typing.Any]], options: dict[str, "
+                   "typing.Any], combinations: int, seed: int, /) "
+                   "-> tuple[Result, str, str]"))
       .def("debug", &Debug, nb::keep_alive<0, 1>(),
            nb::sig("def debug(self, inputs: list[tuple[str, str, "
                    "tuple[int, ...], typing.Any]], options: dict[str, "
@@ -245,7 +294,8 @@ void BindDevice(nb::module_& m) {
            nb::arg("cores"))
       .def_prop_ro("target", &BoundDevice::target)
       .def_prop_ro("cores", &BoundDevice::cores)
-      .def("load", &BoundDevice::Load);
+      .def("load", &BoundDevice::Load, nb::arg("program"), nb::arg("allow"),
+           nb::arg("max_host_memory") = nb::none());
 }
 
 }  // namespace trnemu::bindings

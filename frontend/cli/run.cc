@@ -2,10 +2,13 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "core/device.h"
+#include "core/envelope.h"
+#include "core/host_memory.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/debug_options.h"
 #include "frontend/cli/debug_run.h"
@@ -16,6 +19,7 @@
 #include "frontend/cli/run_report.h"
 #include "frontend/cli/tensors.h"
 #include "frontend/cli/verbs.h"
+#include "frontend/cli/wait_graph.h"
 #include "isa/container.h"
 #include "isa/verify.h"
 
@@ -103,6 +107,8 @@ class RunVerb {
   }
   int FailLoad(const absl::Status& status);
   int Interrupted(const absl::Status& status);
+  absl::StatusOr<RunResult> RunInEnvelope(
+      const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run);
   void AddZeros();
 
   const RunArgs& args_;
@@ -119,6 +125,7 @@ class RunVerb {
   LogFile log_;
   Json debug_events_;  // of breaks and watches, with --json
   RunResult result_;
+  std::string envelope_text_, envelope_json_;
 };
 
 int RunVerb::ReadOptions() {
@@ -145,6 +152,10 @@ int RunVerb::Load() {
   auto device = Device::Create(target, cores, *std::move(hardware));
   if (!device.ok()) return FailWith(device.status());
   device_ = *std::move(device);
+  // Before constants are copied.
+  const absl::Status fits =
+      CheckHostMemory(*program_, device_->hardware(), options_);
+  if (!fits.ok()) return FailWith(fits);
   auto executable = device_->Load(program_, options_.allow);
   if (!executable.ok()) return FailLoad(executable.status());
   executable_ = *std::move(executable);
@@ -210,16 +221,38 @@ int RunVerb::Execute() {
   progress_.Say(
       Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = [] { return interrupted.load(); };
-  absl::StatusOr<RunResult> result =
-      args_.explore
-          ? RunExplore(args_, *executable_, inputs, options_, progress_)
-      : WantsDebugger(args_) ? RunDebugged(args_, *executable_, inputs,
-                                           options_, progress_, debug_events_)
-                             : executable_->Run(inputs, options_);
+  const auto run = [&](const RunOptions& options) {
+    return executable_->Run(inputs, options);
+  };
+  absl::StatusOr<RunResult> result;
+  if (args_.envelope) {
+    result = RunInEnvelope(run);
+  } else if (args_.explore) {
+    result = RunExplore(args_, *executable_, inputs, options_, progress_);
+  } else if (WantsDebugger(args_)) {
+    result = RunDebugged(args_, *executable_, inputs, options_, progress_,
+                         debug_events_);
+  } else {
+    result = run(options_);
+  }
   if (!result.ok() && interrupted) return Interrupted(result.status());
-  if (!result.ok()) return FailWith(result.status());
+  if (!result.ok()) {
+    const absl::Status drawn =
+        WriteWaitGraph(args_.wait_graph, result.status());
+    return FailWith(drawn.ok() ? result.status() : drawn);
+  }
   result_ = *std::move(result);
   return kSuccess;
+}
+
+absl::StatusOr<RunResult> RunVerb::RunInEnvelope(
+    const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run) {
+  absl::StatusOr<EnvelopeResult> envelope =
+      RunEnvelope(run, options_, *args_.envelope, args_.envelope_seed);
+  if (!envelope.ok()) return envelope.status();
+  envelope_text_ = EnvelopeText(*envelope);
+  envelope_json_ = EnvelopeJson(*envelope);
+  return std::move(envelope->base);
 }
 
 int RunVerb::Interrupted(const absl::Status& status) {
@@ -254,6 +287,8 @@ int RunVerb::Report() {
   report.result = &result_;
   report.values = options_.values;
   report.log = args_.log;
+  report.envelope_text = envelope_text_;
+  report.envelope_json = envelope_json_;
   for (const Tensor* tensor : OutputsOf(*program_)) {
     report.outputs.push_back({tensor, outputs_.PathOf(tensor->name)});
   }
@@ -286,6 +321,8 @@ void AddRun(CLI::App& app, Action& action) {
       "  trnemu run k.trn --input x=x.npy --break k.py:12 --dump t[0:2]\n"
       "  trnemu run k.trn --input x=x.npy --watch sbuf:3:4096+4\n"
       "  trnemu run k.trn --values off --hardware what_if.textproto\n"
+      "  trnemu run k.trn --input x=x.npy --envelope 8    how sure is each "
+      "output\n"
       "\n"
       "bfloat16 and fp8 arrays are .npy files of V2/uint16 and V1/uint8\n"
       "elements; view them as the ml_dtypes type after numpy.load.\n"

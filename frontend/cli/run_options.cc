@@ -131,13 +131,35 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
   run.add_option("--seed", args.seed, "Seed of the device's random generators")
       ->capture_default_str();
   run.add_option("--max-instructions", args.max_instructions,
-                 "Stop with a fault after N instructions")
+                 "Stop with a fault after N instructions (default: "
+                 "1000000000 if the program has loops)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   run.add_option("--max-time-ns", args.max_time_ns,
                  "Stop with a fault after N simulated nanoseconds")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  run.add_option("--max-wall-time", args.max_wall_s,
+                 "Stop with a fault after SECONDS on this host's clock")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  run.add_option("--max-host-memory", args.max_host_memory,
+                 "Refuse to start if the run may need more than BYTES of this "
+                 "host's memory; 512MB, 2GB and the like work too")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false));
+  run.add_option("--envelope", args.envelope,
+                 "Repeat the program under each open rounding choice and under "
+                 "N random combinations, and say how far each output moves and "
+                 "why")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100000));
+  run.add_option("--envelope-seed", args.envelope_seed,
+                 "Which combinations --envelope draws")
+      ->capture_default_str();
+  run.add_option("--wait-graph", args.wait_graph,
+                 "If the run deadlocks, write who waits for whom as Graphviz")
+      ->type_name("FILE.dot");
   run.add_option("--log", args.log,
                  "Write one line per retired instruction and its effects")
       ->type_name("FILE");
@@ -169,11 +191,20 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
     return UsageError(
         "--output-dir and --expect need values, but --values is off");
   }
+  options.max_wall_seconds = args.max_wall_s;
+  options.max_host_bytes = args.max_host_memory;
+  if (!options.values && args.envelope) {
+    return UsageError("--envelope needs values, but --values is off");
+  }
   if (!options.time && args.max_time_ns) {
     return UsageError("--max-time-ns needs simulated time, but --time is off");
   }
   absl::Status status = CheckDebugOptions(args);
   if (status.ok()) status = SetSchedule(args, options);
+  if (status.ok() && args.max_time_ns && options.order != Order::kTimed) {
+    return UsageError(
+        "--max-time-ns needs simulated time, which only --schedule timed has");
+  }
   if (status.ok()) status = SetNumerics(args, options);
   if (status.ok()) status = SetAllow(args, options);
   if (!status.ok()) return status;

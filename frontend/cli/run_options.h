@@ -24,7 +24,11 @@ struct RunArgs {
   std::optional<int64_t> explore;
   uint64_t seed = 0;
   std::optional<int64_t> max_instructions;
-  std::optional<double> max_time_ns;
+  std::optional<double> max_time_ns, max_wall_s;
+  std::optional<int64_t> max_host_memory;
+  std::optional<int64_t> envelope;
+  uint64_t envelope_seed = 0;
+  std::string wait_graph;
 };
 
 void AddRunOptions(CLI::App& run, RunArgs& args);

@@ -66,6 +66,9 @@ Json ToJson(const RunReport& report) {
   for (const Comparison& c : report.comparisons) {
     json["expect"].push_back(ToJson(c));
   }
+  if (!report.envelope_json.empty()) {
+    json["envelope"] = Json::parse(report.envelope_json);
+  }
   json["diagnostics"] = ToJsonArray(r.diagnostics);
   json["allowed"] = r.allowed;
   if (report.explored > 0) json["explored"] = report.explored;
@@ -77,6 +80,7 @@ void PrintText(const RunReport& report) {
   const RunResult& r = *report.result;
   for (const Diagnostic& d : r.diagnostics) PrintError(Render(d) + "\n");
   Print(Summary(r) + "\n");
+  if (!report.envelope_text.empty()) Print(report.envelope_text + "\n");
   bool unwritten = false;
   for (const RunReport::Output& o : report.outputs) {
     if (!report.values) break;

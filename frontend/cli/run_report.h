@@ -22,6 +22,7 @@ struct RunReport {
   std::string log;
   int64_t explored = 0;  // schedules that agree with the result
   Json debug_events;     // of breaks and watches; null: there were none
+  std::string envelope_text, envelope_json;  // "" without --envelope
   std::vector<Output> outputs;
   std::vector<Comparison> comparisons;
 

@@ -489,7 +489,7 @@ TEST(NumericsOptions, AMistakeIsExplainedAndChangesNothing) {
             "unknown numerics key 'tf31'; the keys are matmul, tf32, "
             "e4m3fn_overflow, scale_bias, subnormals, mx_scale, "
             "nan_to_integer, float_overflow, integer_overflow, "
-            "shift_overflow, repeated_index");
+            "shift_overflow, repeated_index, reduce, two_ops, table_error");
   EXPECT_EQ(options, NumericsOptions());
   EXPECT_EQ(SetNumericsOption(options, "matmul", "exact"), "");
   EXPECT_EQ(options.matmul, MatmulRule::kExact);

@@ -24,6 +24,17 @@ def test_each_example_of_the_python_guide_runs(number):
     exec(compile(examples(GUIDE)[number], f"{GUIDE.name}[{number}]", "exec"), {})
 
 
+PAGES = ["deadlock", "limits", "unspecified", "envelope"]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_each_example_of_the_pages_on_faults_runs(name):
+    page = ROOT / "docs" / f"{name}.md"
+    assert examples(page)
+    for code in examples(page):
+        exec(compile(code, page.name, "exec"), {})
+
+
 def test_the_first_python_example_of_the_readme_runs():
     exec(compile(examples(ROOT / "README.md")[0], "README.md", "exec"), {})
 
@@ -60,7 +71,8 @@ def test_every_contradiction_and_silence_has_one_decision(section, entries):
 @pytest.mark.parametrize(
     ("entry", "keys"),
     [("15.1", {"subnormals"}), ("15.3", {"e4m3fn_overflow"}),
-     ("15.6", {"scale_bias"}), ("15.7", {"matmul", "tf32"}),
+     ("15.6", {"scale_bias", "two_ops"}), ("15.7", {"matmul", "tf32"}),
+     ("15.8", {"reduce"}), ("15.16", {"table_error"}),
      ("15.14", {"mx_scale"}), ("15.15", {"matmul"})],
 )
 def test_a_decision_that_is_a_choice_names_its_key(entry, keys):

@@ -177,7 +177,11 @@ def casts_of(src: str, target: str, engine: str) -> None:
     # One finding a run, which counts the copies that met a NaN.
     nan = src in (*ref.FLOATS, "tfloat32", "float32")
     expected = [("cast.nan_to_integer", len(ref.INTS))] if nan else []
-    assert [(f.id, f.count) for f in k.findings] == expected
+    counts = {f.id: f.count for f in k.findings}
+    # What each of these needs is in test_unspecified.py.
+    for other in ("cast.overflow", "integer.through_fp32"):
+        counts.pop(other, None)
+    assert list(counts.items()) == expected
 
 
 @pytest.mark.parametrize(("target", "engine"), PATHS)

@@ -36,6 +36,9 @@ UNTOUCHED = {
     "repeated_index": ("next", "first"),
     "subnormals": ("keep", "flush"),
     "mx_scale": ("current", "legacy"),
+    "reduce": ("sequential", "pairwise", "exact"),
+    "two_ops": ("separate", "fused"),
+    "table_error": ("none", *map(str, range(1, 17))),
 }
 
 
@@ -343,3 +346,116 @@ def test_subnormals_are_kept_or_made_zeros_of_their_sign():
     out = under("subnormals", "flush", make)
     np.testing.assert_array_equal(out, [[0, 0, 1]])
     assert np.signbit(out).tolist() == [[False, True, False]]
+
+
+# --- keys that the envelope tries ------------------------------------------------
+
+
+def summed(x, order):
+    """The definition, in fp32."""
+    if order == "exact":
+        return F32(np.sum(x, dtype=np.float64))
+    if order == "sequential":
+        total = x[0]
+        for value in x[1:]:
+            total = F32(total + value)
+        return total
+    half = (len(x) + 1) // 2
+    return x[0] if len(x) == 1 else F32(
+        summed(x[:half], order) + summed(x[half:], order))
+
+
+@pytest.mark.parametrize("order", ["sequential", "pairwise", "exact"])
+@pytest.mark.parametrize("n", [1, 2, 7, 100])
+def test_reduce_is_the_order_of_tensor_reduce_add(order, n):
+    x = np.random.default_rng(n).standard_normal((20, n)).astype(F32) * 1000
+
+    def make(k):
+        t = k.empty((20, 1))
+        k.b.tensor_reduce(dst=t, data=k.load(x), op="add", axis=1)
+        return t
+
+    want = [summed(row, order) for row in x]
+    np.testing.assert_array_equal(under("reduce", order, make)[:, 0], want)
+
+
+@pytest.mark.parametrize("order", ["pairwise", "exact"])
+def test_reduce_is_the_order_of_an_activations_sum(order):
+    x = np.random.default_rng(1).standard_normal((3, 50)).astype(F32)
+
+    def make(k):
+        t, s = k.empty((3, 50)), k.empty((3, 1))
+        k.b.activation(dst=t, op="copy", data=k.load(x), reduce_op="add",
+                       reduce_res=s, reduce_cmd="reset_reduce")
+        return s
+
+    want = [summed(row, order) for row in x]
+    np.testing.assert_array_equal(under("reduce", order, make)[:, 0], want)
+
+
+@pytest.mark.parametrize("op", ["maximum", "multiply", "subtract"])
+def test_reduce_leaves_other_operations_in_order(op):
+    x = np.random.default_rng(2).standard_normal((3, 50)).astype(F32)
+
+    def make(k):
+        t = k.empty((3, 1))
+        k.b.tensor_reduce(dst=t, data=k.load(x), op=op, axis=1)
+        return t
+
+    want = under("reduce", "sequential", make)
+    for order in ("pairwise", "exact"):
+        np.testing.assert_array_equal(under("reduce", order, make), want)
+
+
+@pytest.mark.parametrize(("op1", "reverse", "sign_ab", "sign_c"), [
+    ("add", False, 1, 1), ("subtract", False, 1, -1), ("subtract", True, -1, 1)])
+@pytest.mark.parametrize("form", ["tensor_scalar", "scalar_tensor_tensor"])
+def test_two_ops_fused_rounds_once(op1, reverse, sign_ab, sign_c, form):
+    # x * x is 1 + 2^-11 + 2^-24: its last bit is lost, unless fused it meets 1 -
+    # 2^-11 - 2^-23 (minus), or the bit beside it (plus).
+    x = F32(1 + 2**-12)
+    c = F32(1) if op1 == "subtract" else F32(2**-24)
+    exact = (sign_ab * np.float64(x) * np.float64(x)
+             + sign_c * np.float64(c))
+    want = {"fused": F32(exact),
+            "separate": F32(sign_ab * F32(x * x) + F32(sign_c * c))}
+    assert want["separate"] != want["fused"]
+
+    def make(k):
+        t = k.load(np.array([[x]], F32))
+        if form == "tensor_scalar":
+            k.b.tensor_scalar(dst=t, data=t, op0="multiply", operand0=float(x),
+                              op1=op1, operand1=float(c), reverse1=reverse)
+        else:
+            k.b.scalar_tensor_tensor(
+                dst=t, data=t, op0="multiply", operand0=float(x), op1=op1,
+                operand1=k.filled((1, 1), float(c)), reverse1=reverse)
+        return t
+
+    for value, result in want.items():
+        assert under("two_ops", value, make) == [[result]], value
+
+
+def test_table_error_is_small_repeatable_and_of_functions_from_tables():
+    x = np.random.default_rng(3).standard_normal((16, 64)).astype(F32)
+
+    def make(op):
+        def inner(k):
+            t = k.load(x)
+            k.b.activation(dst=t, op=op, data=t)
+            return t
+        return inner
+
+    exact = under("table_error", "none", make("exp"))
+    seen = set()
+    for draw in ("1", "2", "16"):
+        out = under("table_error", draw, make("exp"))
+        np.testing.assert_array_equal(out, under("table_error", draw,
+                                                 make("exp")))
+        error = np.abs(out.astype(np.float64) / exact - 1)
+        assert 7e-6 < error.max() < 1.51e-5, draw
+        seen.add(out.tobytes())
+    assert len(seen) == 3
+    for op in ("copy", "square", "relu", "sign", "abs"):
+        np.testing.assert_array_equal(under("table_error", "1", make(op)),
+                                      under("table_error", "none", make(op)))

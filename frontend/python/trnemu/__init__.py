@@ -22,6 +22,7 @@ from trnemu import _where as _where  # first: it says which frames are ours
 from trnemu._builder import ProgramBuilder
 from trnemu._debug import Debugger, EngineState, Reading, Stop, WatchHit, debug
 from trnemu._dtype import Dtype
+from trnemu._envelope import Distance, Envelope, EnvelopeRun, Spread, envelope
 from trnemu._fault import Fault, InputFault
 from trnemu._operations import Operation, Parameter, Rule, operations
 from trnemu._run import (
@@ -54,9 +55,12 @@ from trnemu._trnemu import (
 __all__ = [
     "Debugger",
     "Device",
+    "Distance",
     "Dtype",
     "EngineProfile",
     "EngineState",
+    "Envelope",
+    "EnvelopeRun",
     "Executable",
     "Fault",
     "Finding",
@@ -73,12 +77,14 @@ __all__ = [
     "RunResult",
     "Semaphore",
     "Signal",
+    "Spread",
     "Stop",
     "View",
     "Wait",
     "WatchHit",
     "__version__",
     "debug",
+    "envelope",
     "explore",
     "get_nc_sub_version",
     "get_nc_version",

@@ -192,7 +192,12 @@ def debug(
     options: those of trnemu.run but values. The schedule may be any: with the
     seed of trnemu.explore it shows what happened there.
     """
-    executable = _load(program, target, _names(options.get("allow", ())))
+    executable = _load(
+        program,
+        target,
+        _names(options.get("allow", ())),
+        options.get("max_host_memory"),
+    )
     arrays = _inputs(program.inputs, inputs)
     given = _looking_options("debug", options)
     return Debugger(executable._executable.debug(arrays, given))

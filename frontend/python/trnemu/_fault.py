@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 from trnemu._trnemu import Finding
 
 
@@ -105,6 +108,14 @@ class Fault(Exception):
     def count(self) -> int:
         """How often it occurred."""
         return self.finding.count
+
+    @property
+    def wait_graph(self) -> dict[str, Any] | None:
+        """Of a deadlock: who waits for whom (docs/deadlock.md)."""
+        graph: dict[str, Any] | None = json.loads(self.to_json()).get(
+            "wait_graph"
+        )
+        return graph
 
     def to_json(self) -> str:
         """One JSON object on one line."""

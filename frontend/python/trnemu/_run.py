@@ -212,6 +212,9 @@ def _options(
     max_instructions: int | None,
     time: bool,
     values: bool,
+    max_time_ns: float | None = None,
+    max_wall_time: float | None = None,
+    max_host_memory: int | None = None,
     stop_at_nan: bool = False,
 ) -> dict[str, Any]:
     """The options of a run as the extension takes them."""
@@ -228,6 +231,9 @@ def _options(
         "time": bool(time),
         "values": bool(values),
         "stop_at_nan": bool(stop_at_nan),
+        "max_time_ns": max_time_ns,
+        "max_wall_time": max_wall_time,
+        "max_host_memory": max_host_memory,
     }
 
 
@@ -241,6 +247,9 @@ _DEFAULTS: dict[str, Any] = {
     "max_instructions": None,
     "time": True,
     "values": True,
+    "max_time_ns": None,
+    "max_wall_time": None,
+    "max_host_memory": None,
     "stop_at_nan": False,
 }
 
@@ -286,6 +295,9 @@ class Executable:
         time: bool = True,
         values: bool = True,
         stop_at_nan: bool = False,
+        max_time_ns: float | None = None,
+        max_wall_time: float | None = None,
+        max_host_memory: int | None = None,
     ) -> RunResult:
         """Runs the program to its end; the options are those of trnemu.run.
 
@@ -304,6 +316,9 @@ class Executable:
             max_instructions,
             time,
             values,
+            max_time_ns,
+            max_wall_time,
+            max_host_memory,
             stop_at_nan,
         )
         arrays = _inputs(self._tensors, inputs)
@@ -344,12 +359,19 @@ class Device:
         """Its physical cores."""
         return self._device.cores
 
-    def load(self, program: Program, allow: Iterable[str] = ()) -> Executable:
+    def load(
+        self,
+        program: Program,
+        allow: Iterable[str] = (),
+        max_host_memory: int | None = None,
+    ) -> Executable:
         """Verifies a program for this device and copies its constants.
 
-        allow: ids of errors to let pass. Fault: a broken rule, capacity.
+        allow: ids of errors to let pass. max_host_memory: bytes of the host's
+        memory that its runs may need, checked before anything is copied.
+        Fault: a broken rule, capacity, limit.
         """
-        executable = self._device.load(program, _names(allow))
+        executable = self._device.load(program, _names(allow), max_host_memory)
         return Executable(program, executable)
 
     def __repr__(self) -> str:
@@ -370,6 +392,9 @@ def run(
     time: bool = True,
     values: bool = True,
     stop_at_nan: bool = False,
+    max_time_ns: float | None = None,
+    max_wall_time: float | None = None,
+    max_host_memory: int | None = None,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -385,10 +410,14 @@ def run(
         seed that picks a legal interleaving.
     numerics: rules that documents leave open, by key; docs/numerics.md.
     seed: of the device's random generators.
-    max_instructions: a budget; None is none.
+    max_instructions: a budget; None is 10**9 for programs with loops.
     time: False does not simulate time. values: False simulates time alone.
     stop_at_nan: the first NaN or infinity that comes of finite inputs is a
         Fault (nan.produced, nan.infinity_produced).
+    max_time_ns: a budget of simulated time, with the timed schedule.
+    max_wall_time: a budget of seconds on this host's clock.
+    max_host_memory: bytes of this host's memory that the run may need, checked
+        before any is allocated.
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -402,13 +431,20 @@ def run(
         "time": time,
         "values": values,
         "stop_at_nan": stop_at_nan,
+        "max_time_ns": max_time_ns,
+        "max_wall_time": max_wall_time,
+        "max_host_memory": max_host_memory,
     }
     allow = _names(allow)
-    return _load(program, target, allow).run(inputs, allow=allow, **options)
+    executable = _load(program, target, allow, max_host_memory)
+    return executable.run(inputs, allow=allow, **options)
 
 
 def _load(
-    program: Program, target: str | None, allow: Iterable[str]
+    program: Program,
+    target: str | None,
+    allow: Iterable[str],
+    max_host_memory: int | None = None,
 ) -> Executable:
     """The program on a fresh device."""
     if not isinstance(program, Program):
@@ -416,7 +452,7 @@ def _load(
             f"program must be a trnemu.Program, not {type(program).__name__}"
         )
     device = Device(program.target if target is None else target, program.cores)
-    return device.load(program, allow)
+    return device.load(program, allow, max_host_memory)
 
 
 def explore(
@@ -438,5 +474,10 @@ def explore(
     schedule faults with, its seed among the details. trnemu.run(...,
     schedule=seed) repeats it.
     """
-    executable = _load(program, target, _names(options.get("allow", ())))
+    executable = _load(
+        program,
+        target,
+        _names(options.get("allow", ())),
+        options.get("max_host_memory"),
+    )
     return executable.explore(inputs, schedules, **options)

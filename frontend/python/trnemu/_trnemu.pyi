@@ -265,6 +265,30 @@ class Builder:
 
     def build(self) -> Program: ...
 
+class MemoryMap:
+    """
+    What is live where in SBUF and PSUM, from Program.memory_map(). str() draws it for a terminal.
+    """
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """
+        A dict for each tile that an instruction uses: name, core, buffer, shape, dtype, start_partition, address and bytes (of a partition), first and last instruction, pinned, source.
+        """
+
+    @property
+    def memories(self) -> list[dict[str, Any]]:
+        """
+        A dict for each memory with tiles: core, buffer, peak (bytes per partition live at once) and the instruction peak_at, end (of the highest tile), limit, limit_constant, limit_source.
+        """
+
+    def to_svg(self) -> str:
+        """The picture, as the text of an SVG file."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
 class Program:
     """
     A program, immutable. ProgramBuilder.build() makes one, so do load() and from_text(). It can be pickled.
@@ -289,6 +313,11 @@ class Program:
     def verify(self, target: str | None = None, layers: Sequence[str] | None = None) -> list[Finding]:
         """
         Every finding, errors and warnings, on `target` (the program's own unless given). `layers`: names out of device, backend, api, lint; the first two unless given.
+        """
+
+    def memory_map(self, target: str | None = None) -> MemoryMap:
+        """
+        Which tiles are live where and when in SBUF and PSUM, against the limits of `target` (the program's own unless given).
         """
 
     @property
@@ -376,6 +405,8 @@ class Executable:
 
     def explore(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], schedules: int, /) -> Result: ...
 
+    def envelope(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], combinations: int, seed: int, /) -> tuple[Result, str, str]: ...
+
     def debug(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], /) -> Debugger: ...
 
 class Device:
@@ -389,7 +420,7 @@ class Device:
     @property
     def cores(self) -> int: ...
 
-    def load(self, arg0: Program, arg1: Sequence[str], /) -> Executable: ...
+    def load(self, program: Program, allow: Sequence[str], max_host_memory: int | None = None) -> Executable: ...
 
 def operation_rows() -> list[dict[str, Any]]:
     """The operations table."""
