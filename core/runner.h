@@ -156,6 +156,8 @@ class Runner : public FindingSink {
   // Random order (core/runner_random.cc).
   void DrawSpeeds();
   void FindChoices();
+  void HoldChoices();
+  size_t Choose();
   absl::Status StepQueue(size_t queue);
   // The part at the head of a queue may go; takes it.
   bool HeadIsReady(size_t queue) const;
@@ -239,8 +241,11 @@ class Runner : public FindingSink {
   // By queue: the part at its head, between its two steps.
   std::vector<std::unique_ptr<StagedPart>> staged_parts_;
   Random random_;
-  std::vector<uint64_t> speeds_;  // of sequencers, then of queues
-  std::vector<size_t> choices_;   // that can go on; numbered as the speeds
+  std::vector<uint64_t> speeds_;   // of sequencers, then of queues
+  std::vector<size_t> choices_;    // that can go on; numbered as the speeds
+  uint64_t hold_one_in_ = 0;       // picks
+  std::vector<uint64_t> held_to_;  // the pick at which it may go on
+  uint64_t picks_ = 0;
   Profile profile_;
   std::vector<Diagnostic> findings_;
   absl::Status strict_;  // the first warning, when warnings are errors

@@ -7,10 +7,25 @@
 //
 // Uniform choices keep all engines at about the same place, where most missing
 // waits do no harm. So each sequencer and queue has a speed of its own, drawn
-// from the seed, and how different the speeds are is drawn too.
+// from the seed, and how different the speeds are is drawn too. And in some
+// orders one that could go on is held for a while now and then, however fast it
+// is, as long as another one can go on: what a semaphore hands on from one to
+// the next keeps them close together whatever their speeds.
+#include <algorithm>
+#include <iterator>
+
 #include "core/runner.h"
 
 namespace trnemu {
+
+namespace {
+
+// How often a step is held in the orders that do: one in so many. 0: never.
+constexpr uint64_t kHolds[] = {0, 0, 8, 64};
+// The longest hold: up to 2 steps, or 4, and so on up to this power of 2.
+constexpr uint64_t kLongestHold = 12;
+
+}  // namespace
 
 void Runner::DrawSpeeds() {
   // Equal speeds, or up to 32, 1024 or 32768 times as fast as the slowest.
@@ -19,6 +34,35 @@ void Runner::DrawSpeeds() {
   for (uint64_t& speed : speeds_) {
     speed = uint64_t{1} << (random_.Below(6) * spread);
   }
+  hold_one_in_ = kHolds[random_.Below(std::size(kHolds))];
+  held_to_.resize(speeds_.size());
+}
+
+// Leaves out of the choices what is held, unless nothing else is left.
+void Runner::HoldChoices() {
+  if (hold_one_in_ == 0 || choices_.size() < 2) return;
+  ++picks_;
+  if (random_.Below(hold_one_in_) == 0) {
+    const size_t choice = choices_[random_.Below(choices_.size())];
+    const uint64_t longest = uint64_t{2} << random_.Below(kLongestHold);
+    held_to_[choice] = picks_ + 1 + random_.Below(longest);
+  }
+  const auto is_held = [this](size_t choice) {
+    return held_to_[choice] > picks_;
+  };
+  if (!std::all_of(choices_.begin(), choices_.end(), is_held)) {
+    std::erase_if(choices_, is_held);
+  }
+}
+
+// By their speeds.
+size_t Runner::Choose() {
+  uint64_t total = 0;
+  for (const size_t choice : choices_) total += speeds_[choice];
+  uint64_t at = random_.Below(total);
+  size_t n = 0;
+  while (at >= speeds_[choices_[n]]) at -= speeds_[choices_[n++]];
+  return choices_[n];
 }
 
 void Runner::FindChoices() {
@@ -55,12 +99,8 @@ absl::Status Runner::RunRandom() {
     }
     FindChoices();
     if (choices_.empty()) return Deadlock();
-    uint64_t total = 0;
-    for (const size_t choice : choices_) total += speeds_[choice];
-    uint64_t at = random_.Below(total);
-    size_t n = 0;
-    while (at >= speeds_[choices_[n]]) at -= speeds_[choices_[n++]];
-    const size_t choice = choices_[n];
+    HoldChoices();
+    const size_t choice = Choose();
     if (choice < sequencers_.size()) {
       chosen_ = &sequencers_[choice];
       Prepare(*chosen_);

@@ -126,8 +126,9 @@ BoundResult Explore(BoundExecutable& self, const nb::list& given,
   {
     const nb::gil_scoped_release release;
     const std::lock_guard lock(self.shared->mutex);
-    result = trnemu::Explore(*self.executable, inputs, run, schedules,
-                             "trnemu.run(..., schedule=SEED)", [](int64_t) {});
+    result = trnemu::Explore(
+        *self.executable, inputs, run, schedules,
+        "trnemu.run(..., schedule=SEED, checks=\"memory\")", [](int64_t) {});
   }
   signals.Rethrow();
   if (!result.ok()) Raise(result.status());

@@ -469,10 +469,14 @@ def explore(
     options: those of trnemu.run but schedule and values; checks may not be
         "off". With time=False the first run is in program order.
 
+    With checks="full" the first run looks for races. The schedules go on in
+    spite of one, to show what it does, and look at memory alone.
+
     Raises Fault: schedule.outputs_differ (category race) at the first schedule
     whose outputs differ, with the element and both values; what another
-    schedule faults with, its seed among the details. trnemu.run(...,
-    schedule=seed) repeats it.
+    schedule faults with. The seed is among the details, and what the first run
+    found in `related`; trnemu.run(..., schedule=seed, checks="memory") repeats
+    it. A race that no schedule shows is raised as it is.
     """
     executable = _load(
         program,
