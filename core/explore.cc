@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,7 +58,7 @@ std::string IndexText(size_t element, const std::vector<int64_t>& shape) {
   return absl::StrCat("[", text, "]");
 }
 
-std::string_view OrderText(const RunResult& reference) {
+const char* OrderText(const RunResult& reference) {
   return reference.timed ? "in the timed order" : "in program order";
 }
 
