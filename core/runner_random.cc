@@ -7,10 +7,10 @@
 //
 // Uniform choices keep all engines at about the same place, where most missing
 // waits do no harm. So each sequencer and queue has a speed of its own, drawn
-// from the seed, and how different the speeds are is drawn too. And in some
-// orders one that could go on is held for a while now and then, however fast it
-// is, as long as another one can go on: what a semaphore hands on from one to
-// the next keeps them close together whatever their speeds.
+// from the seed, and how different the speeds are is drawn too, up to where the
+// fastest that can go on always goes first. Where the speeds are equal, one
+// that could go on is held for a while now and then, as long as another one can
+// go on: it is late once, wherever in the program that is.
 #include <algorithm>
 #include <iterator>
 
@@ -20,39 +20,41 @@ namespace trnemu {
 
 namespace {
 
-// How often a step is held in the orders that do: one in so many. 0: never.
-constexpr uint64_t kHolds[] = {0, 0, 8, 64};
-// The longest hold: up to 2 steps, or 4, and so on up to this power of 2.
+// A speed is 2 to the power of up to 5 times one of these.
+constexpr uint64_t kSpreads[] = {0, 1, 3, 6};
+// With equal speeds one step in so many is held.
+constexpr uint64_t kHolds[] = {4, 16, 64};
+// For up to 2 steps, or 4, and so on up to 2 to this power.
 constexpr uint64_t kLongestHold = 12;
 
 }  // namespace
 
 void Runner::DrawSpeeds() {
-  // Equal speeds, or up to 32, 1024 or 32768 times as fast as the slowest.
-  const uint64_t spread = random_.Below(4);
+  const uint64_t spread = kSpreads[random_.Below(std::size(kSpreads))];
   speeds_.resize(sequencers_.size() + pending_parts_.size());
   for (uint64_t& speed : speeds_) {
     speed = uint64_t{1} << (random_.Below(6) * spread);
   }
-  hold_one_in_ = kHolds[random_.Below(std::size(kHolds))];
+  if (spread == 0) hold_one_in_ = kHolds[random_.Below(std::size(kHolds))];
   held_to_.resize(speeds_.size());
 }
 
-// Leaves out of the choices what is held, unless nothing else is left.
+// Leaves out of the choices what is held, unless nothing else is left; what is
+// left is held only if it is not the last one.
 void Runner::HoldChoices() {
-  if (hold_one_in_ == 0 || choices_.size() < 2) return;
+  if (hold_one_in_ == 0) return;
   ++picks_;
-  if (random_.Below(hold_one_in_) == 0) {
-    const size_t choice = choices_[random_.Below(choices_.size())];
-    const uint64_t longest = uint64_t{2} << random_.Below(kLongestHold);
-    held_to_[choice] = picks_ + 1 + random_.Below(longest);
-  }
   const auto is_held = [this](size_t choice) {
     return held_to_[choice] > picks_;
   };
   if (!std::all_of(choices_.begin(), choices_.end(), is_held)) {
     std::erase_if(choices_, is_held);
   }
+  if (choices_.size() < 2 || random_.Below(hold_one_in_) != 0) return;
+  const size_t n = random_.Below(choices_.size());
+  const uint64_t longest = uint64_t{2} << random_.Below(kLongestHold);
+  held_to_[choices_[n]] = picks_ + 1 + random_.Below(longest);
+  choices_.erase(choices_.begin() + static_cast<ptrdiff_t>(n));
 }
 
 // By their speeds.
