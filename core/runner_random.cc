@@ -8,20 +8,21 @@
 // Uniform choices keep all engines at about the same place, where most missing
 // waits do no harm. So each sequencer and queue has a speed of its own, drawn
 // from the seed, and how different the speeds are is drawn too, up to where the
-// fastest that can go on always goes first. Where the speeds are equal, one
-// that could go on is held for a while now and then, as long as another one can
-// go on: it is late once, wherever in the program that is.
+// fastest that can go on nearly always goes first. Where the speeds are equal,
+// one that could go on is held for a while now and then, as long as another one
+// can go on: it is late once, wherever in the program that is.
 #include <algorithm>
 #include <iterator>
 
 #include "core/runner.h"
 
 namespace trnemu {
-
 namespace {
 
-// A speed is 2 to the power of up to 5 times one of these.
-constexpr uint64_t kSpreads[] = {0, 1, 3, 6};
+// A speed is 2 to the power of up to 4 times one of these. Not more than
+// a million: what looks at memory again and again must not do so for ever.
+constexpr uint64_t kSpreads[] = {0, 1, 3, 5};
+constexpr uint64_t kSpeeds = 5;
 // With equal speeds one step in so many is held.
 constexpr uint64_t kHolds[] = {4, 16, 64};
 // For up to 2 steps, or 4, and so on up to 2 to this power.
@@ -33,7 +34,7 @@ void Runner::DrawSpeeds() {
   const uint64_t spread = kSpreads[random_.Below(std::size(kSpreads))];
   speeds_.resize(sequencers_.size() + pending_parts_.size());
   for (uint64_t& speed : speeds_) {
-    speed = uint64_t{1} << (random_.Below(6) * spread);
+    speed = uint64_t{1} << (random_.Below(kSpeeds) * spread);
   }
   if (spread == 0) hold_one_in_ = kHolds[random_.Below(std::size(kHolds))];
   held_to_.resize(speeds_.size());

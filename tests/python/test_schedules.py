@@ -34,12 +34,14 @@ class Explicit:
         self.b.tensor_scalar(dst=self.t, data=self.t, op0="multiply",
                              operand0=2.0, **options)
 
-    def outcomes(self):
-        """Of each seed the output, or the id of the fault."""
+    def outcomes(self, checks="full"):
+        """Of each seed the output, or the id of the fault. With checks="memory"
+        what the order does to the data; full reports races in any order."""
         program = self.b.build()
         for seed in SEEDS:
             try:
-                yield trnemu.run(program, {"x": X}, schedule=seed).outputs["y"]
+                yield trnemu.run(program, {"x": X}, schedule=seed,
+                                 checks=checks).outputs["y"]
             except trnemu.Fault as fault:
                 yield fault.id
 
@@ -63,8 +65,10 @@ def test_a_synchronised_program_gives_the_same_bits_under_every_seed():
 
 
 def test_a_store_that_does_not_wait_shows_under_most_seeds():
-    wrong = [y for y in doubled(wait=False).outcomes() if not same(y, 2 * X)]
+    wrong = [y for y in doubled(wait=False).outcomes("memory")
+             if not same(y, 2 * X)]
     assert len(wrong) >= len(SEEDS) // 2
+    assert set(doubled(wait=False).outcomes()) == {"race.write_read"}
 
 
 def test_a_source_that_is_released_when_read_may_be_overwritten():
@@ -82,7 +86,7 @@ def test_a_source_overwritten_while_a_store_reads_it_shows():
     e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.loaded, 16)],
                  signal=[Signal(e.done, "add", 1, at="read")])
     e.double(wait=[(e.loaded, 16), (e.done, 15)])  # one part too few
-    assert any(not same(y, X) for y in e.outcomes())
+    assert any(not same(y, X) for y in e.outcomes("memory"))
 
 
 def test_what_was_read_is_not_yet_written():
@@ -93,7 +97,8 @@ def test_what_was_read_is_not_yet_written():
                  signal=[Signal(e.loaded, "add", 1, at="read")])
     e.double(wait=[(e.loaded, 16)], signal=[(e.done, 1)])
     e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.done, 1)])
-    assert "memory.read_unwritten" in {y for y in e.outcomes() if isinstance(y, str)}
+    assert "memory.read_unwritten" in {
+        y for y in e.outcomes("memory") if isinstance(y, str)}
 
 
 def test_parts_of_one_queue_keep_their_order():
@@ -162,8 +167,8 @@ def test_a_part_in_two_steps_moves_what_one_step_does(kind):
 
 def test_the_same_seed_is_the_same_run():
     for seed in range(1, 6):
-        a, b = (trnemu.debug(doubled(False).b.build(), {"x": X}, schedule=seed)
-                for _ in range(2))
+        a, b = (trnemu.debug(doubled(False).b.build(), {"x": X}, schedule=seed,
+                             checks="memory") for _ in range(2))
         while not a.ended:
             assert a.step() == b.step()
 
@@ -174,8 +179,7 @@ def behind(seed):
     e = Explicit()
     for _ in range(8):
         e.load()
-    d = trnemu.debug(e.b.build(), {"x": X}, schedule=seed, allow=[
-        "output.unwritten"])
+    d = trnemu.debug(e.b.build(), {"x": X}, schedule=seed, checks="off")
     written = [0] * 16
     while max(written) < 8:
         stop = d.step()
@@ -210,9 +214,13 @@ def test_explore_names_the_output_the_element_both_values_and_the_seed():
     assert (f.category, f.id, f.operand) == (
         "race", "schedule.outputs_differ", "y")
     seed = int(f.details["schedule"])
-    assert f"trnemu.run(..., schedule={seed})" == f.details["replay"]
-    timed = trnemu.run(program, {"x": X}).outputs["y"]
-    other = trnemu.run(program, {"x": X}, schedule=seed).outputs["y"]
+    assert (f'trnemu.run(..., schedule={seed}, checks="memory")' ==
+            f.details["replay"])
+    def run(schedule):
+        return trnemu.run(program, {"x": X}, schedule=schedule,
+                          checks="memory").outputs["y"]
+
+    timed, other = run("timed"), run(seed)
     row, column = map(int, f.details["index"].strip("[]").split(","))
     differ = np.argwhere(timed != other)
     assert [row, column] == differ[0].tolist()
@@ -220,19 +228,86 @@ def test_explore_names_the_output_the_element_both_values_and_the_seed():
     assert f"{timed[row, column]:g} (" in f.details["value_in_reference"]
     assert f"{other[row, column]:g} (" in f.details["value_with_seed"]
     for earlier in range(1, seed):
-        y = trnemu.run(program, {"x": X}, schedule=earlier).outputs["y"]
-        assert np.array_equal(y, timed)
+        assert np.array_equal(run(earlier), timed)
 
 
-def test_explore_reports_a_seed_that_faults_with_the_seed():
+def test_explore_says_which_race_is_behind_outputs_that_differ():
+    with pytest.raises(trnemu.Fault) as caught:
+        trnemu.explore(doubled(wait=False).b.build(), {"x": X}, 50)
+    f = caught.value
+    assert f.id == "schedule.outputs_differ"
+    # Instruction 2 stores what 1 multiplies, and waits for the load alone.
+    assert f.related[0].startswith(
+        "a run in the timed order with all checks reports race.write_read at "
+        "instruction 2, ")
+    assert "instruction 1 (tensor_scalar on the vector engine)" in f.related[0]
+    assert "let instruction 2 wait for semaphore s1 >= 1" in f.finding.remedy
+    with pytest.raises(trnemu.Fault) as caught:
+        trnemu.explore(doubled(wait=False).b.build(), {"x": X}, 50,
+                       checks="memory")
+    f = caught.value
+    assert (f.id, f.related) == ("schedule.outputs_differ", ())
+    assert "trnemu diff" in f.finding.remedy
+
+
+def released_too_early():
+    """A store that waits for the read of the load's source, not for its end."""
     e = Explicit()
     e.b.dma_copy(dst=e.t, src=e.x,
                  signal=[Signal(e.loaded, "add", 1, at="read")])
     e.b.dma_copy(dst=e.y, src=e.t, trigger="gpsimd", wait=[(e.loaded, 16)])
+    return e.b.build()
+
+
+@pytest.mark.parametrize("checks", ["full", "memory"])
+def test_explore_reports_a_seed_that_faults_with_the_seed(checks):
     with pytest.raises(trnemu.Fault) as caught:
-        trnemu.explore(e.b.build(), {"x": X}, 50)
-    assert caught.value.id == "memory.read_unwritten"
-    assert int(caught.value.details["schedule"]) >= 1
+        trnemu.explore(released_too_early(), {"x": X}, 50, checks=checks)
+    f = caught.value
+    assert f.id == "memory.read_unwritten"
+    assert int(f.details["schedule"]) >= 1
+    assert any("race.write_read" in r for r in f.related) == (checks == "full")
+
+
+def test_explore_gives_the_race_behind_a_fault_of_the_first_run():
+    """The copy reads t before anything is in it, in program order too."""
+    e = Explicit()
+    e.b.tensor_copy(dst=e.b.sbuf(SHAPE, "float32"), src=e.t, engine="vector")
+    e.load()
+    e.b.dma_copy(dst=e.y, src=e.t, wait=[(e.loaded, 16)])
+    program = e.b.build()
+    for options in ({}, {"time": False}):
+        with pytest.raises(trnemu.Fault) as caught:
+            trnemu.explore(program, {"x": X}, 5, **options)
+        assert caught.value.id == "race.read_write"
+        assert any("memory.read_unwritten" in r for r in caught.value.related)
+        assert "schedule" not in caught.value.details
+        with pytest.raises(trnemu.Fault) as caught:
+            trnemu.explore(program, {"x": X}, 5, checks="memory", **options)
+        assert caught.value.id == "memory.read_unwritten"
+
+
+def same_twice():
+    """Two engines fill t with the same value, in no order: a race that changes
+    no output in any order."""
+    e = Explicit()
+    filled = e.b.semaphore()
+    for engine in ("vector", "gpsimd"):
+        e.b.memset(dst=e.t, value=3.0, engine=engine, signal=[(filled, 1)])
+    e.b.dma_copy(dst=e.y, src=e.t, wait=[(filled, 2)])
+    return e.b.build()
+
+
+def test_explore_reports_a_race_that_no_schedule_shows():
+    with pytest.raises(trnemu.Fault) as caught:
+        trnemu.explore(same_twice(), {"x": X}, 7)
+    f = caught.value
+    assert f.id == "race.write_write"
+    assert "7 schedules agree with the run in the timed order" in f.related[-1]
+    for options in ({"checks": "memory"}, {"allow": ["race.write_write"]}):
+        r = trnemu.explore(same_twice(), {"x": X}, 7, **options)
+        assert (r.outputs["y"] == 3).all()
+        assert r.allowed == options.get("allow", [])
 
 
 def test_explore_starts_every_run_from_the_same_inout():
