@@ -1,7 +1,8 @@
 """Whether a report about a mutant is right although no output changed.
 
 First more orders: some may change an output after all. Then the commit log,
-which has a hash of what each instruction wrote: an effect that differs between
+which has a hash of what each instruction wrote, or the register that it set: an
+effect that differs between
 two orders was overwritten later, or did not reach an output. Then the order in
 which the instructions that the report names are complete: both ways round means
 that nothing orders them. What is left has to be looked at by a person.
@@ -31,9 +32,9 @@ from mutation_text import Listing
 DEEP_ORDERS, DEEP_MUTANTS = 400, 30
 LOGS = 40
 
-_RETIRED = re.compile(
-    r"core (\d+) \w+ #(\d+) \w+\.(\d+) (\w+)(.*?)(?: ; wrote (\w+))?"
-    r"(?: ; .* ns)?$")
+# core/commit_log.cc: the text, then fields; one of them is the effect.
+_RETIRED = re.compile(r"core (\d+) \w+ #(\d+) \w+\.(\d+) \w+")
+_EFFECT = re.compile(r" ; (wrote [0-9a-f]{16} at .*?|set r\d+ = -?\d+)(?: ; |$)")
 Place = tuple[int, int, int, int]  # core, order, step, and how often before
 
 
@@ -70,10 +71,12 @@ def logs(s: Subject, text: str, one: Mutant) -> str:
             lines = _log(folder, slow, words, k, GAP if not k % 2 else 1)
             effects = dict(lines)
             for place, effect in effects.items():
-                if first.setdefault(place, effect) != effect:
+                before = first.setdefault(place, effect)
+                if before != effect:
                     core, order, step, _ = place
                     return (f"RIGHT: what instruction {order}.{step} of core "
-                            f"{core} writes differs, seen in order {k}")
+                            f"{core} does differs, seen in order {k}: "
+                            f"{before!r}, {effect!r}")
             sequence = tuple(p[:2] for p, _ in lines if p[:2] in named)
             if len(named) > 1:
                 sequences.setdefault(sequence, k)
@@ -109,5 +112,6 @@ def _log(folder: Path, text: str, words: list[str], seed: int, gap: int
         order = int(m[2]) // gap - (gap > 1)
         key = int(m[1]), order, int(m[3])
         times[key] += 1
-        out.append(((*key, times[key]), m[6] or ""))
+        effect = _EFFECT.search(line, m.end())
+        out.append(((*key, times[key]), effect[1] if effect else ""))
     return out

@@ -64,10 +64,11 @@ def test_a_synchronised_program_gives_the_same_bits_under_every_seed():
     assert all(same(y, 2 * X) for y in doubled().outcomes())
 
 
-def test_a_store_that_does_not_wait_shows_under_most_seeds():
+def test_a_store_that_does_not_wait_shows_under_many_seeds():
     wrong = [y for y in doubled(wait=False).outcomes("memory")
              if not same(y, 2 * X)]
-    assert len(wrong) >= len(SEEDS) // 2
+    # The store or the product first: about half of them.
+    assert len(SEEDS) // 3 <= len(wrong) < len(SEEDS)
     assert set(doubled(wait=False).outcomes()) == {"race.write_read"}
 
 
