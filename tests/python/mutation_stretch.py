@@ -1,7 +1,7 @@
 """The same program with delays in it, so that far orders come up.
 
-A random order picks among all that can go on; that a step is late by dozens of
-others hardly ever happens. A delay makes it happen: Nops before an instruction,
+A random order has slow and fast engines and queues, from the start to the end.
+A delay makes one step late, whatever the speeds are: Nops before an instruction,
 or before a DMA small transfers of no consequence in its queues, which go in
 order. Neither orders anything that was not ordered: what a stretched program
 shows in some order, the program could show too.
