@@ -19,12 +19,13 @@
 namespace trnemu {
 namespace {
 
-// A speed is 2 to the power of up to 4 times one of these. Not more than
-// a million: what looks at memory again and again must not do so for ever.
-constexpr uint64_t kSpreads[] = {0, 1, 3, 5};
+// A speed is 2 to the power of up to 4 times one of these: in half of the orders
+// they are equal. Not more than a million: what looks at memory again and again
+// must not do so for ever.
+constexpr uint64_t kSpreads[] = {0, 0, 3, 5};
 constexpr uint64_t kSpeeds = 5;
 // With equal speeds one step in so many is held.
-constexpr uint64_t kHolds[] = {4, 16, 64};
+constexpr uint64_t kHolds[] = {2, 4, 16};
 // For up to 2 steps, or 4, and so on up to 2 to this power.
 constexpr uint64_t kLongestHold = 12;
 

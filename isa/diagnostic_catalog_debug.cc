@@ -33,8 +33,9 @@ constexpr CatalogEntry kEntries[] = {
      "read or overwritten before the instruction that it should wait for. The "
      "message has the seed, and the first element that differs.",
      "a store that does not wait for the instruction that computes its source",
-     "Add the missing wait. Run again with --schedule SEED, write logs with "
-     "--log, and compare them with trnemu diff to see where it begins."},
+     "Add the missing wait; related says which, with checks full. Or run again "
+     "with --checks memory --schedule SEED, write logs with --log, and compare "
+     "them with trnemu diff to see where it begins."},
     {"option.explore", kInput,
      "explore needs a positive number of schedules, values, and checks that "
      "are not off: without them a run could read what the run before it left "

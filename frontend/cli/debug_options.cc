@@ -8,7 +8,8 @@ void AddDebugOptions(CLI::App& run, RunArgs& args) {
   const char* const group = "Looking for mistakes (docs/debugging.md)";
   run.add_option("--explore", args.explore,
                  "Run N more times, in random legal orders; exit 1 at the "
-                 "first whose outputs differ, with the seed that replays it")
+                 "first whose outputs differ, with the seed that replays it, "
+                 "or if there is a race that none of them shows")
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->group(group);
