@@ -19,9 +19,9 @@
 namespace trnemu {
 namespace {
 
-// A speed is 2 to the power of up to 4 times one of these: in half of the orders
-// they are equal. Not more than a million: what looks at memory again and again
-// must not do so for ever.
+// A speed is 2 to the power of up to 4 times one of these: in half of the
+// orders they are equal. Not more than a million: what looks at memory again
+// and again must not do so for ever.
 constexpr uint64_t kSpreads[] = {0, 0, 3, 5};
 constexpr uint64_t kSpeeds = 5;
 // With equal speeds one step in so many is held.
