@@ -17,7 +17,7 @@ constexpr char kDiffer[] = "schedule.outputs_differ";
 constexpr char kReplay[] = "replay";
 
 std::string Both(Dtype dtype, const std::byte* at) {
-  const std::string value = ValueText(dtype, at, 9);
+  std::string value = ValueText(dtype, at, 9);
   if (IsPacked(dtype) || IsInteger(dtype)) return value;
   return absl::StrCat(value, " (", BitsText(dtype, at), ")");
 }

@@ -59,10 +59,10 @@ void Runner::HoldChoices() {
   choices_.erase(choices_.begin() + static_cast<ptrdiff_t>(n));
 }
 
-// By their speeds.
+// One of the choices, by their speeds.
 size_t Runner::Choose() {
-  uint64_t total = 0;
-  for (const size_t choice : choices_) total += speeds_[choice];
+  uint64_t total = speeds_[choices_[0]];
+  for (size_t i = 1; i < choices_.size(); ++i) total += speeds_[choices_[i]];
   uint64_t at = random_.Below(total);
   size_t n = 0;
   while (at >= speeds_[choices_[n]]) at -= speeds_[choices_[n++]];
