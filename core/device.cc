@@ -211,6 +211,9 @@ class OneRun : public Execution {
   struct Relay : FindingSink {
     Runner* runner = nullptr;
     void Warn(Diagnostic d) override { runner->Warn(std::move(d)); }
+    bool CountAgain(std::string_view id) override {
+      return runner->CountAgain(id);
+    }
   };
   LoadedProgram& of_;
   const RunOptions options_;
