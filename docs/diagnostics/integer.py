@@ -14,6 +14,8 @@ t, zero = b.sbuf((4, 8), "int32"), b.sbuf((4, 8), "int32")
 ids = np.full((4, 8), 2**24 + 1, np.int32)
 b.dma_copy(dst=t, src=b.constant("ids", ids))
 b.memset(dst=zero, value=0)
-# fix: b.tensor_tensor(dst=t, data1=t, data2=zero, op="add", engine="gpsimd")
-b.tensor_tensor(dst=t, data1=t, data2=zero, op="add", engine="vector")
+b.tensor_tensor(
+    dst=t, data1=t, data2=zero, op="add",
+    engine="vector",  # fix: engine="gpsimd",
+)
 r = trnemu.run(b.build(), {})

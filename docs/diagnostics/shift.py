@@ -4,5 +4,5 @@
 b = trnemu.ProgramBuilder(target="trn2")
 t = b.sbuf((4, 8), "uint8")
 b.memset(dst=t, value=1)
-b.tensor_scalar(dst=t, data=t, op0="logical_shift_left", operand0=8)  # fix: b.tensor_scalar(dst=t, data=t, op0="logical_shift_left", operand0=7)
+b.tensor_scalar(dst=t, data=t, op0="left_shift", operand0=8)  # fix: b.tensor_scalar(dst=t, data=t, op0="left_shift", operand0=7)
 r = trnemu.run(b.build(), {})
