@@ -128,7 +128,10 @@ def test_what_breaks_and_watches_showed_is_there_beside_a_fault_too():
         assert waits == {1: [], 2: [
             {"semaphore": "auto.dma0", "value": 0, "wanted": 16}]}
         stopped = printed(*run, "--break", 1, "--stop")
-        assert stopped["fault"]["id"] == "debug.stopped"
+        fault = stopped["fault"]
+        assert fault["id"] == "debug.stopped"
+        for key in ("core", "instruction", "operation", "engine", "source"):
+            assert fault[key] == shown[key], key
         assert stopped["debug"] == [shown]
         ended = printed(*run, "--break", 1, "--max-instructions", 3)
         assert ended["fault"]["id"] == "limit.instructions"
