@@ -110,10 +110,6 @@ absl::Status CheckOptions(const RunOptions& o) {
     return MakeFault(Category::kInput, "option.max_wall_seconds",
                      "max_wall_seconds must not be negative");
   }
-  if (o.max_host_bytes.value_or(0) < 0) {
-    return MakeFault(Category::kInput, "option.max_host_memory",
-                     "max_host_memory must not be negative");
-  }
   return absl::OkStatus();
 }
 
@@ -211,6 +207,9 @@ class OneRun : public Execution {
   struct Relay : FindingSink {
     Runner* runner = nullptr;
     void Warn(Diagnostic d) override { runner->Warn(std::move(d)); }
+    bool CountAgain(std::string_view id) override {
+      return runner->CountAgain(id);
+    }
   };
   LoadedProgram& of_;
   const RunOptions options_;

@@ -43,12 +43,12 @@ absl::Status IndexReader::CheckIndexWritten(int64_t count) {
   const std::string what = absl::StrCat("the index of ", std::string(operand_));
   const int64_t columns = index_.free_size;
   if (columns == 1 || count >= index_.partitions * columns) {
-    return Admit(state_, CheckWritten(index_, what, 0, columns * count));
+    return AdmitUnwritten(state_, index_, what, 0, columns * count);
   }
   absl::Status status;
   for (int64_t w = 0; w < count && status.ok(); ++w) {
     const int64_t at = w % index_.partitions * columns + w / index_.partitions;
-    status = Admit(state_, CheckWritten(index_, what, at, 1));
+    status = AdmitUnwritten(state_, index_, what, at, 1);
   }
   return status;
 }
@@ -128,7 +128,7 @@ absl::Status IndexReader::ReadOffsets(int64_t element_bytes, int64_t partitions,
     for (int64_t i = 0; i < count && status.ok(); ++i) {
       if (state_.check_memory) {
         const int64_t at = (p + i % group) * index_.free_size + i / group;
-        status = Admit(state_, CheckWritten(index_, what, at, 1));
+        status = AdmitUnwritten(state_, index_, what, at, 1);
         if (!status.ok()) break;
       }
       status = Place(IndexAt(index_, p + i % group, i / group), p + i % group,

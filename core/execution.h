@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -73,6 +74,9 @@ class FindingSink {
  public:
   virtual ~FindingSink() = default;
   virtual void Warn(Diagnostic diagnostic) = 0;
+  // Whether the instruction at hand has had a finding of this id before; then
+  // it is counted once more, at little cost.
+  virtual bool CountAgain(std::string_view) { return false; }
 };
 
 // A stationary tile that is loaded into the tensor engine's array.

@@ -101,6 +101,12 @@ std::vector<HostMemoryNeed> HostMemoryNeeds(const Program& program,
 absl::Status CheckHostMemory(const Program& program, const Hardware& hardware,
                              const RunOptions& options) {
   if (!options.max_host_bytes) return absl::OkStatus();
+  if (*options.max_host_bytes < 0) {
+    return MakeFault(Category::kInput, "option.max_host_memory",
+                     absl::StrCat("max_host_memory must not be negative, but "
+                                  "it is ",
+                                  *options.max_host_bytes));
+  }
   const auto needs = HostMemoryNeeds(program, hardware, options);
   const int64_t total = std::accumulate(
       needs.begin(), needs.end(), int64_t{0},

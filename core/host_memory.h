@@ -28,7 +28,8 @@ std::vector<HostMemoryNeed> HostMemoryNeeds(const Program& program,
                                             const RunOptions& options);
 
 // `limit` (limit.host_memory), with a line for each need and the largest
-// tensors, if together they are more than options.max_host_bytes.
+// tensors, if together they are more than options.max_host_bytes; `input`
+// (option.max_host_memory) if that is negative.
 absl::Status CheckHostMemory(const Program& program, const Hardware& hardware,
                              const RunOptions& options);
 

@@ -73,9 +73,13 @@ void Runner::Warn(Diagnostic d) {
         other.opcode == d.opcode &&
         (!d.source.empty() || other.message == d.message)) {
       ++other.count;
+      if (current_ != nullptr) {
+        found_of_[current_] = static_cast<size_t>(&other - findings_.data());
+      }
       return;
     }
   }
+  if (current_ != nullptr) found_of_[current_] = findings_.size();
   const bool allowed = std::find(options_.allow.begin(), options_.allow.end(),
                                  d.id) != options_.allow.end();
   if (options_.strict && d.severity == Severity::kWarning && !allowed &&
@@ -85,6 +89,15 @@ void Runner::Warn(Diagnostic d) {
     strict_ = ToStatus(std::move(error));
   }
   findings_.push_back(std::move(d));
+}
+
+bool Runner::CountAgain(std::string_view id) {
+  const auto found = found_of_.find(current_);
+  if (found == found_of_.end() || findings_[found->second].id != id) {
+    return false;
+  }
+  ++findings_[found->second].count;
+  return true;
 }
 
 absl::Status Runner::Run() {
@@ -310,7 +323,7 @@ absl::Status Runner::StepRegisters(Sequencer& s) {
       }
       const Tile& src = s.slots[slot::RegisterLoad::kSrc].tile;
       if (state.check_memory) {
-        absl::Status status = Admit(state, CheckWritten(src, "src"));
+        absl::Status status = AdmitUnwritten(state, src, "src");
         if (!status.ok()) return status;
       }
       s.registers.Set(operands[slot::RegisterLoad::kDst].reg(),

@@ -13,6 +13,8 @@
 #include <optional>
 #include <queue>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,7 @@ class Runner : public FindingSink {
   // Before Run; kept by pointer.
   void Observe(Observer* observer) { observers_.push_back(observer); }
   void Warn(Diagnostic diagnostic) override;
+  bool CountAgain(std::string_view id) override;
 
   Profile& profile() { return profile_; }
   std::vector<Diagnostic>& findings() { return findings_; }
@@ -248,6 +251,8 @@ class Runner : public FindingSink {
   uint64_t picks_ = 0;
   Profile profile_;
   std::vector<Diagnostic> findings_;
+  // By instruction: the last of its findings, as an index.
+  std::unordered_map<const Instruction*, size_t> found_of_;
   absl::Status strict_;  // the first warning, when warnings are errors
   // The instruction being executed, for findings.
   const Instruction* current_ = nullptr;

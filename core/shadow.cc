@@ -147,17 +147,21 @@ void ForEachPsumRun(const Tile& tile, int64_t first, int64_t count,
 
 }  // namespace
 
-absl::Status CheckWritten(const Tile& tile, std::string_view operand,
-                          int64_t first, int64_t count) {
-  if (!tile.shadow.tracked()) return absl::OkStatus();
-  count = CountOf(tile, first, count);
+bool IsWritten(const Tile& tile, int64_t first, int64_t count) {
+  if (!tile.shadow.tracked()) return true;
   bool written = true;
-  ForEachGroup(tile, first, count,
+  ForEachGroup(tile, first, CountOf(tile, first, count),
                [&](ptrdiff_t offset, ptrdiff_t step, int64_t n, int64_t bytes) {
                  written =
                      written && tile.shadow.EachSet(offset, step, n, bytes);
                });
-  if (written) return absl::OkStatus();
+  return written;
+}
+
+absl::Status CheckWritten(const Tile& tile, std::string_view operand,
+                          int64_t first, int64_t count) {
+  if (IsWritten(tile, first, count)) return absl::OkStatus();
+  count = CountOf(tile, first, count);
   return ReadUnwritten(tile, operand, FlatLayout(tile), first, count);
 }
 

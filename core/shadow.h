@@ -21,6 +21,8 @@ inline constexpr int64_t kPsumBankBytes = 2048;  // of one partition
 // been written, with the partition and the bytes. OK if there is no shadow.
 absl::Status CheckWritten(const Tile& tile, std::string_view operand,
                           int64_t first = 0, int64_t count = -1);
+// Whether all of them have been written, or nothing says so.
+bool IsWritten(const Tile& tile, int64_t first = 0, int64_t count = -1);
 void MarkWritten(const Tile& tile, int64_t first = 0, int64_t count = -1);
 
 // Records the last writer of the elements; nothing outside PSUM.

@@ -85,7 +85,7 @@ struct OperationInfo;
 struct Call {
   const OperationInfo* operation = nullptr;
   const Hardware* hardware = nullptr;
-  const Program* program = nullptr;   // for the tensors' addresses
+  const Program* program = nullptr;  // for the tensors' addresses
   // The one that executes it; for the operands' indirections.
   const CoreProgram* core = nullptr;
   std::array<Value, kMaxParameters> values;

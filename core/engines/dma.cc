@@ -134,8 +134,11 @@ void MarkPiece(const Piece& dst, int64_t n, const CoreState& state) {
 absl::Status CheckSource(const Piece& src, int64_t n, std::string_view name,
                          const Tile* described, CoreState& state) {
   if (!state.check_memory) return absl::OkStatus();
+  if (described == nullptr) {
+    return AdmitUnwritten(state, *src.tile, name, src.first, n);
+  }
   absl::Status status = CheckWritten(*src.tile, name, src.first, n);
-  if (!status.ok() && described != nullptr) {
+  if (!status.ok()) {
     absl::Status whole = CheckWritten(*described, name);
     if (!whole.ok()) status = whole;
   }

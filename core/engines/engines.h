@@ -31,12 +31,16 @@ absl::Status ExecuteLoadStationaryMx(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteMultiplyMovingMx(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteQuantizeMx(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteActivate2(const ExecuteArgs& args, CoreState& state);
-absl::Status ExecuteReadVectorAccumulator(const ExecuteArgs& args, CoreState& state);
-absl::Status ExecuteTensorScalarReduce(const ExecuteArgs& args, CoreState& state);
-absl::Status ExecuteTensorScalarCumulative(const ExecuteArgs& args, CoreState& state);
+absl::Status ExecuteReadVectorAccumulator(const ExecuteArgs& args,
+                                          CoreState& state);
+absl::Status ExecuteTensorScalarReduce(const ExecuteArgs& args,
+                                       CoreState& state);
+absl::Status ExecuteTensorScalarCumulative(const ExecuteArgs& args,
+                                           CoreState& state);
 absl::Status ExecuteTensorTensorScan(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteExponential(const ExecuteArgs& args, CoreState& state);
-absl::Status ExecuteTensorCopyPredicated(const ExecuteArgs& args, CoreState& state);
+absl::Status ExecuteTensorCopyPredicated(const ExecuteArgs& args,
+                                         CoreState& state);
 absl::Status ExecuteRangeSelect(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteSelectReduce(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteBnStats(const ExecuteArgs& args, CoreState& state);

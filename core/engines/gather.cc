@@ -165,9 +165,8 @@ absl::Status ReadGroupIndices(const Tile& index, int64_t group, int64_t n,
     const int64_t partition = group * kGroup + r;
     const int64_t used = (n - r + kGroup - 1) / kGroup;
     if (state.check_memory) {
-      absl::Status status = Admit(
-          state,
-          CheckWritten(index, "index", partition * index.free_size, used));
+      absl::Status status = AdmitUnwritten(state, index, "index",
+                                           partition * index.free_size, used);
       if (!status.ok()) return status;
     }
     reader.ReadBits(partition, row);
@@ -219,7 +218,7 @@ absl::Status ExecuteNGather(const ExecuteArgs& args, CoreState& state) {
   const Tile& source = args.slots[S::kData].tile;
   const Tile& index = args.slots[S::kIndices].tile;
   if (state.check_memory) {
-    absl::Status status = Admit(state, CheckWritten(index, "indices"));
+    absl::Status status = AdmitUnwritten(state, index, "indices");
     if (!status.ok()) return status;
   }
   const int64_t n = index.free_size;

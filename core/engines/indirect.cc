@@ -56,7 +56,7 @@ class Gathered {
     if (role_ != Role::kIn || !state.check_memory) return absl::OkStatus();
     absl::Status status;
     ForEach([&](const Tile& element, int64_t) {
-      if (status.ok()) status = Admit(state, CheckWritten(element, operand));
+      if (status.ok()) status = AdmitUnwritten(state, element, operand);
     });
     return status;
   }

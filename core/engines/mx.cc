@@ -98,9 +98,9 @@ absl::Status CheckScales(const Tile& scales, std::string_view operand,
   if (!state.check_memory) return absl::OkStatus();
   const int64_t groups = data.partitions / kMxGroupPartitions;
   for (int64_t g = 0; g < groups; ++g) {
-    absl::Status status = Admit(
-        state, CheckWritten(scales, operand, MxScaleRow(g) * scales.free_size,
-                            data.free_size));
+    absl::Status status =
+        AdmitUnwritten(state, scales, operand, MxScaleRow(g) * scales.free_size,
+                       data.free_size);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -262,7 +262,7 @@ absl::Status ExecuteLoadStationaryMx(const ExecuteArgs& args,
   const Tile& scales = args.slots[L::kStationaryScale].tile;
   absl::Status status = CheckMx(tile, "stationary");
   if (status.ok() && state.check_memory) {
-    status = Admit(state, CheckWritten(tile, "stationary"));
+    status = AdmitUnwritten(state, tile, "stationary");
   }
   if (status.ok()) {
     status = CheckScales(scales, "stationary_scale", tile, state);
@@ -292,7 +292,7 @@ absl::Status ExecuteMultiplyMovingMx(const ExecuteArgs& args,
   const Tile& moving = args.slots[M::kMoving].tile;
   const Tile& scales = args.slots[M::kMovingScale].tile;
   absl::Status status;
-  if (state.check_memory) status = Admit(state, CheckWritten(moving, "moving"));
+  if (state.check_memory) status = AdmitUnwritten(state, moving, "moving");
   if (status.ok()) status = CheckScales(scales, "moving_scale", moving, state);
   if (!status.ok()) return status;
   absl::StatusOr<LoadedTile*> found =

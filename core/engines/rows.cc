@@ -12,6 +12,7 @@
 #include "core/numerics/convert.h"
 #include "core/numerics/formats.h"
 #include "core/numerics/unsettled.h"
+#include "core/shadow.h"
 
 namespace trnemu {
 namespace {
@@ -63,6 +64,17 @@ absl::Status Admit(CoreState& state, absl::Status fault) {
   }
   if (state.findings != nullptr) state.findings->Warn(std::move(diagnostic));
   return absl::OkStatus();
+}
+
+absl::Status AdmitUnwritten(CoreState& state, const Tile& tile,
+                            std::string_view operand, int64_t first,
+                            int64_t count) {
+  if (IsWritten(tile, first, count)) return absl::OkStatus();
+  if (!state.allow.empty() && state.findings != nullptr &&
+      state.findings->CountAgain("memory.read_unwritten")) {
+    return absl::OkStatus();
+  }
+  return Admit(state, CheckWritten(tile, operand, first, count));
 }
 
 absl::Status PackedHasNoValue(const Tile& tile, std::string_view operand) {

@@ -30,6 +30,11 @@ void Warn(CoreState& state, Diagnostic diagnostic);
 // OK if `fault` is, or if its id is in state.allow: then it is reported, still
 // as an error, and the instruction goes on.
 absl::Status Admit(CoreState& state, absl::Status fault);
+// Admit(state, CheckWritten(...)), without saying it again of an instruction of
+// which it was said.
+absl::Status AdmitUnwritten(CoreState& state, const Tile& tile,
+                            std::string_view operand, int64_t first = 0,
+                            int64_t count = -1);
 // `unspecified` (cast.packed): no document says what a cast of `tile` gives.
 absl::Status PackedHasNoValue(const Tile& tile, std::string_view operand);
 

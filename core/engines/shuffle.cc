@@ -33,8 +33,8 @@ absl::Status CheckSource(const ExecuteArgs& args, CoreState& state) {
   for (uint32_t p = 0; p < args.slots[S::kDst].tile.partitions; ++p) {
     const int64_t from = SourceOf(args, p);
     if (from < 0) continue;
-    absl::Status status = Admit(
-        state, CheckWritten(src, "src", from * src.free_size, src.free_size));
+    absl::Status status =
+        AdmitUnwritten(state, src, "src", from * src.free_size, src.free_size);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -111,7 +111,7 @@ absl::Status CheckOperands(const Row& row, const ExecuteArgs& args,
       return PackedHasNoValue(slot.tile, specs[i].name);
     }
     if (specs[i].role != Role::kIn || !state.check_memory) continue;
-    absl::Status status = Admit(state, CheckWritten(slot.tile, specs[i].name));
+    absl::Status status = AdmitUnwritten(state, slot.tile, specs[i].name);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -83,8 +83,8 @@ absl::Status ReadSnake(const Tile& src, int64_t group, int64_t n,
     const int64_t partition = group * kGroup + r;
     const int64_t used = (n - r + kGroup - 1) / kGroup;
     if (state.check_memory) {
-      absl::Status status = Admit(
-          state, CheckWritten(src, "src", partition * src.free_size, used));
+      absl::Status status =
+          AdmitUnwritten(state, src, "src", partition * src.free_size, used);
       if (!status.ok()) return status;
     }
     reader.ReadBits(partition, row);

@@ -25,3 +25,11 @@ b.iota(
 
 #% iota.pattern_length
 #! argument.count is reported first.
+
+#% iota.inexact
+b = trnemu.ProgramBuilder(target="trn2")
+b.iota(
+    dst=b.sbuf((4, 512), "bfloat16"),  # fix: dst=b.sbuf((4, 512), "int32"),
+    pattern=[[1, 512]],
+)
+r = trnemu.run(b.build(), {})

@@ -11,8 +11,8 @@ r = trnemu.run(b.build(), {})
 #% memory.overwritten
 b = trnemu.ProgramBuilder(target="trn2")
 t = b.sbuf((128, 16), "float32", address=(0, 0))
-# fix: u = b.sbuf((128, 16), "float32", address=(0, 64))
-u = b.sbuf((128, 16), "float32", address=(0, 32))  # shares 32 bytes with t
+# 16 float32 are 64 bytes: 32 of them are t's, too.
+u = b.sbuf((128, 16), "float32", address=(0, 32))  # fix: u = b.sbuf((128, 16), "float32", address=(0, 64))
 b.memset(dst=t, value=1.0)
 b.memset(dst=u, value=2.0)
 b.tensor_copy(dst=b.sbuf((128, 16), "float32"), src=t)

@@ -8,13 +8,33 @@ r = trnemu.run(p, {"x": x}, allow=["tensor_copy.shap"])  # fix: r = trnemu.run(p
 #% option.cores
 d = trnemu.Device("trn2", cores=3)  # fix: d = trnemu.Device("trn2", cores=2)
 
+#% option.explore
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.explore(p, {"x": x}, 0)  # fix: r = trnemu.explore(p, {"x": x}, 3)
+
 #% option.hardware
 #! The command reports input.hardware first; for callers from C++.
+
+#% option.max_host_memory
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.run(p, {"x": x}, max_host_memory=-1)  # fix: r = trnemu.run(p, {"x": x}, max_host_memory=64 << 20)
 
 #% option.max_instructions
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, max_instructions=-1)  # fix: r = trnemu.run(p, {"x": x}, max_instructions=1000)
+
+#% option.max_time_ns
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.run(p, {"x": x}, max_time_ns=1e6, schedule="program")  # fix: r = trnemu.run(p, {"x": x}, max_time_ns=1e6)
+
+#% option.max_wall_seconds
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.run(p, {"x": x}, max_wall_time=-1.0)  # fix: r = trnemu.run(p, {"x": x}, max_wall_time=60.0)
 
 #% option.numerics
 p = trnemu.Program.load("k.trn")
@@ -25,6 +45,11 @@ r = trnemu.run(p, {"x": x}, numerics={"matmul": "fast"})  # fix: r = trnemu.run(
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, schedule="timed", time=False)  # fix: r = trnemu.run(p, {"x": x}, schedule="program", time=False)
+
+#% option.stop_at_nan
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.run(p, {"x": x}, stop_at_nan=True, values=False)  # fix: r = trnemu.run(p, {"x": x}, stop_at_nan=True)
 
 #% option.trace shell
 trnemu run k.trn --input x=x.npy --trace t.json  # fix: trnemu run k.trn --input x=x.npy --log t.log

@@ -111,3 +111,15 @@ b.tensor_reduce(
 
 #% tensor_reduce.indirect_engine
 #! tensor_reduce runs on the vector engine alone; opcode.engine is reported first of a program file that says otherwise.
+
+#% tensor_reduce.subtract
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=1.0)
+b.tensor_reduce(
+    dst=b.sbuf((4, 1), "float32"),
+    data=t,
+    op="subtract",  # fix: op="add",
+    axis=1,
+)
+r = trnemu.run(b.build(), {})

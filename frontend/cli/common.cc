@@ -74,7 +74,8 @@ void PrintJson(const Json& json) {
   Write(stdout, "\n");
 }
 
-int Fail(std::string_view verb, bool json, std::span<const Diagnostic> errors) {
+int Fail(std::string_view verb, bool json, std::span<const Diagnostic> errors,
+         const Json& more) {
   const Diagnostic& first = errors.front();
   const int exit_code = ExitOf(first.category);
   if (json) {
@@ -83,6 +84,7 @@ int Fail(std::string_view verb, bool json, std::span<const Diagnostic> errors) {
     report["exit_code"] = exit_code;
     report["fault"] = ToJsonObject(first);
     report["findings"] = ToJsonArray(errors);
+    report.update(more);
     PrintJson(report);
     return exit_code;
   }
@@ -95,9 +97,10 @@ int Fail(std::string_view verb, bool json, std::span<const Diagnostic> errors) {
   return exit_code;
 }
 
-int Fail(std::string_view verb, bool json, const absl::Status& status) {
+int Fail(std::string_view verb, bool json, const absl::Status& status,
+         const Json& more) {
   const Diagnostic d = DiagnosticOf(status);
-  return Fail(verb, json, std::span(&d, 1));
+  return Fail(verb, json, std::span(&d, 1), more);
 }
 
 Diagnostic InputError(std::string_view id, const std::string& message,

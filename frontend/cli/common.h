@@ -63,9 +63,12 @@ void PrintJson(const Json& json);
 
 // Errors that end a verb: on standard error as text, or on standard output as
 // {..., "ok": false, "exit_code": n, "fault": {the first}, "findings": [all]}.
-// Returns the exit code of the first.
-int Fail(std::string_view verb, bool json, std::span<const Diagnostic> errors);
-int Fail(std::string_view verb, bool json, const absl::Status& status);
+// Returns the exit code of the first. The fields of `more`, an object, follow
+// in the JSON: what the verb has to show beside the errors.
+int Fail(std::string_view verb, bool json, std::span<const Diagnostic> errors,
+         const Json& more = Json::object());
+int Fail(std::string_view verb, bool json, const absl::Status& status,
+         const Json& more = Json::object());
 
 // A diagnostic of category input.
 Diagnostic InputError(std::string_view id, const std::string& message,

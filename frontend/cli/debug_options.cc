@@ -57,6 +57,12 @@ absl::Status CheckDebugOptions(const RunArgs& args) {
         "--break, --watch and --stop-at-nan look at values, but "
         "--values is off");
   }
+  if (args.envelope && (args.explore || WantsDebugger(args))) {
+    return UsageError(
+        "--envelope repeats the run under other roundings; --explore, --break "
+        "and --watch are of one choice of them",
+        "use them in a run of their own");
+  }
   if (!args.explore) return absl::OkStatus();
   if (!args.schedule.empty()) {
     return UsageError("--explore chooses the schedules; leave --schedule out");

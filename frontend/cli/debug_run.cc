@@ -271,11 +271,17 @@ class Reporter {
   Json& events_;
 };
 
-absl::Status Stopped(const DebugStop& stop, const std::string& description) {
+absl::Status Stopped(const DebugStop& stop, const Program& program,
+                     const std::string& description) {
+  const Instruction& i = *stop.instruction;
   Diagnostic d;
   d.category = Category::kLimit;
   d.id = "debug.stopped";
-  d.instruction = stop.instruction->order;
+  d.instruction = i.order;
+  d.operation = program.operations[i.operation];
+  d.opcode = Info(i.opcode).name;
+  d.engine = Name(i.engine);
+  d.source = program.DescribeSource(i.source);
   d.core = static_cast<int>(stop.core);
   d.message =
       Cat("--stop ended the run at ", description, "; there are no outputs");
@@ -323,7 +329,9 @@ absl::StatusOr<RunResult> RunDebugged(const RunArgs& args,
     if (!stop.ok()) return stop.status();
     if (stop->kind == DebugStop::Kind::kEnd) return (*debugger)->Result();
     reporter.Show(*stop);
-    if (args.stop) return Stopped(*stop, reporter.Describe(*stop));
+    if (args.stop) {
+      return Stopped(*stop, executable.program(), reporter.Describe(*stop));
+    }
   }
 }
 

@@ -103,7 +103,9 @@ class RunVerb {
 
   int FailWith(const absl::Status& status) {
     progress_.Stop();
-    return Fail("run", args_.json, status);
+    Json more = Json::object();
+    if (!debug_events_.is_null()) more["debug"] = debug_events_;
+    return Fail("run", args_.json, status, more);
   }
   int FailLoad(const absl::Status& status);
   int Interrupted(const absl::Status& status);

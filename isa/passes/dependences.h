@@ -16,8 +16,9 @@
 namespace trnemu {
 
 // Item i waits for waits[first_wait[i]] to waits[first_wait[i + 1] - 1], at
-// most one event of a lane and iteration. Everything else it depends on is implied by these,
-// by the order of its engine, or by what its engine knows already.
+// most one event of a lane and iteration. Everything else it depends on is
+// implied by these, by the order of its engine, or by what its engine knows
+// already.
 struct Dependences {
   explicit Dependences(Lanes l) : lanes(std::move(l)), clocks(lanes) {}
 

@@ -3,12 +3,15 @@
 python make_seeds.py DIRECTORY
 """
 
+import itertools
 import pathlib
 import sys
 
 import trnemu
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
+from mutation_run import candidates, subject  # noqa: E402
+from mutation_text import Listing  # noqa: E402
 from oracle import GENERATORS, harness  # noqa: E402
 
 MOST_BYTES = 60_000  # of a seed; the fuzzer's max_len is a little more
@@ -90,6 +93,19 @@ def two_cores() -> trnemu.Program:
     return b.build()
 
 
+def explicit(out: pathlib.Path) -> None:
+    """Programs with semaphores of their own, as they are and with a mistake."""
+    for number in range(1, 24, 2):  # odd ones are explicit
+        s = subject((1, number))
+        program = trnemu.Program.from_text(s.text)
+        write(out / f"explicit-{number}.trn", program, number % 16)
+        listing = Listing.of(s.text)
+        for kind in ("remove wait", "weaken wait"):
+            for mutation, _ in itertools.islice(candidates(s, listing, kind), 1):
+                wrong = trnemu.Program.from_text(listing.text(mutation.lines))
+                write(out / f"{kind.replace(' ', '-')}-{number}.trn", wrong, number % 16)
+
+
 def write(path: pathlib.Path, program: trnemu.Program, choice: int) -> bool:
     """The fuzzer's first byte chooses the options of the run. False: too
     large."""
@@ -130,6 +146,7 @@ def main(directory: str) -> None:
     write(out / "loops.trn", loops(), 0)
     write(out / "cores.trn", two_cores(), 1)
     every_operation(out)
+    explicit(out)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ RunOptions OptionsOf(uint8_t choice) {
   options.time = options.order == Order::kTimed;
   options.checks = (choice & 4) ? Checks::kOff : Checks::kFull;
   options.max_instructions = kMostInstructions;
+  options.stop_at_nan = (choice & 8) != 0;
   return options;
 }
 

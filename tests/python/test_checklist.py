@@ -71,7 +71,7 @@ CASES = [Case(*row) for row in (
     ("opcode.engine", "illegal", (I, E, C, S), ("TensorScalar", "sync")),
     # runs
     ("memory.read_unwritten", "uninitialized", RUN, ("data", "partition 64")),
-    ("output.unwritten", "uninitialized", (S,), ("output y", "byte 28", "element 7")),
+    ("output.unwritten", "uninitialized", (S,), ("output y", "byte 28", "[0, 7]", "4 of 32 elements")),
     ("register.unset", "uninitialized", (I, E, C, S, R), ("register 0",)),
     ("nc_matmul.accumulate_on_other", "unspecified", (*RUN, R),
      ("bytes 0 to 3", "partition 0", "bank 0")),
@@ -83,7 +83,7 @@ CASES = [Case(*row) for row in (
     ("cast.nan_to_integer", "unspecified", (*RUN, R), ("NaN", "int32", "partition 0")),
     ("sendrecv.mismatch", "illegal", (*RUN, R), ("8 float32", "4 float32", "pipe_id 0")),
     ("sendrecv.pairing", "deadlock", (*RUN, R), ("pipe_id 0",)),
-    ("deadlock", "deadlock", (I, E, C, S), ("1 engine",)),
+    ("deadlock", "deadlock", (I, E, C, S), ("scalar engine of core 0", "ready >= 2", "it is 1")),
     ("limit.instructions", "limit", (), ("3",)),
     ("unsupported.values_off", "unsupported", (I, E, C, S), ("values off",)),
     # files and inputs

@@ -11,6 +11,7 @@ import pytest
 import trnemu
 from cli_kit import FAULT, trnemu as command
 from cores_kit import ORDERS, Pair, pattern
+from json_schema import validate
 
 F32 = np.float32
 X = np.arange(32, dtype=F32).reshape(4, 8)
@@ -23,6 +24,7 @@ def fault_of(program, inputs=None, **options):
     with pytest.raises(trnemu.Fault) as info:
         trnemu.run(program, inputs or {}, **options)
     assert info.value.category == "deadlock", str(info.value)
+    validate(json.loads(info.value.to_json()))
     return info.value
 
 

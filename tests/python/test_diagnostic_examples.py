@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -41,6 +42,16 @@ def test_an_example_is_code_with_a_repair_or_a_reason():
     for e in examples().values():
         assert bool(e.reason) != bool(e.code.strip()), e.id
         assert e.reason or FIX in e.code, e.id
+
+
+def test_a_repair_on_a_line_of_its_own_does_not_leave_what_it_repairs():
+    """It adds a line: the next one must not call or set the same."""
+    for e in EXECUTED:
+        lines = [line.strip() for line in e.code.split("\n")]
+        for line, following in zip(lines, lines[1:]):
+            if line.startswith(FIX):
+                start = re.match(r"[\w. ]*[(=]?", line.removeprefix(FIX))[0]
+                assert not following.startswith(start), (e.id, line)
 
 
 @pytest.mark.parametrize("example", EXECUTED, ids=lambda e: e.id)

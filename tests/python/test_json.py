@@ -7,6 +7,7 @@ import copy
 import json
 import re
 
+import numpy as np
 import pytest
 
 import trnemu as package
@@ -81,6 +82,107 @@ def test_verify_asm_disasm_diff_and_info_of_a_program(case, tmp_path):
     report = printed("diff", case.program, tmp_path / "other.trn")
     validate(report)
     assert report["exit_code"] == FAULT and report["difference"]
+
+
+@pytest.mark.parametrize("options", [
+    ("--envelope", 2), ("--explore", 2), ("--break", 2),
+    ("--break", "tensor_scalar", "--dump", "sbuf2[0:2]", "--time", "off"),
+    ("--watch", "sbuf2[0, 0:2]"), ("--break", 2, "--stop"),
+    ("--explore", 2, "--break", 2), ("--break", "no_such"),
+    ("--stop-at-nan",), ("--max-time-ns", 10), ("--max-host-memory", "1KB"),
+], ids=lambda o: " ".join(map(str, o)))
+def test_runs_that_look_for_something(options):
+    with workplace():
+        validate(printed("run", "k.trn", "--input", "x=x.npy", *options))
+
+
+def test_an_envelope_of_an_output_that_overflows_in_one_order(tmp_path):
+    """3e38 + 3e38 is infinite in fp32 and stays so; the exact sum is 0."""
+    b = package.ProgramBuilder(name="edge")
+    x, y = b.input("x", (1, 4), "float32"), b.output("y", (1, 1), "float32")
+    t, total = b.sbuf((1, 4), "float32"), b.sbuf((1, 1), "float32")
+    b.dma_copy(dst=t, src=x)
+    b.tensor_reduce(dst=total, op="add", data=t, axis=1)
+    b.dma_copy(dst=y, src=total)
+    b.build().save(tmp_path / "k.trn")
+    np.save(tmp_path / "x.npy", np.array([[3e38, 3e38, -3e38, -3e38]], np.float32))
+    report = printed("run", tmp_path / "k.trn", "--input",
+                     f"x={tmp_path / 'x.npy'}", "--envelope", 2)
+    validate(report)
+    (output,) = report["envelope"]["outputs"]
+    assert (output["max_abs"], output["base"]) == ("inf", "inf")
+    assert (output["where"], output["cause"]) == ([0, 0], "reduce")
+    e = package.envelope(b.build(), {"x": np.load(tmp_path / "x.npy")}, n=2)
+    data = json.loads(e.to_json())
+    assert problems(data, {"$ref": "#/$defs/envelope"}) == []
+    assert data == report["envelope"]
+
+
+def test_what_breaks_and_watches_showed_is_there_beside_a_fault_too():
+    """Instruction 2 is the tensor_scalar of k.txt; its wait is for 16."""
+    with workplace():
+        run = ("run", "k.trn", "--input", "x=x.npy")
+        (shown,) = printed(*run, "--break", 1)["debug"]
+        assert (shown["kind"], shown["instruction"]) == ("break", 1)
+        waits = {e["next"]: e["waits"] for e in shown["engines"]}
+        assert waits == {1: [], 2: [
+            {"semaphore": "auto.dma0", "value": 0, "wanted": 16}]}
+        stopped = printed(*run, "--break", 1, "--stop")
+        fault = stopped["fault"]
+        assert fault["id"] == "debug.stopped"
+        for key in ("core", "instruction", "operation", "engine", "source"):
+            assert fault[key] == shown[key], key
+        assert stopped["debug"] == [shown]
+        ended = printed(*run, "--break", 1, "--max-instructions", 3)
+        assert ended["fault"]["id"] == "limit.instructions"
+        assert ended["debug"] == [shown]
+        assert "debug" not in printed(*run)
+
+
+@pytest.mark.parametrize("other", [
+    ("--explore", 2), ("--break", 1), ("--watch", "sbuf2")], ids=lambda o: o[0])
+def test_an_envelope_does_not_ignore_what_is_of_one_run(other):
+    with workplace():
+        report = printed("run", "k.trn", "--input", "x=x.npy", "--envelope", 2,
+                         *other)
+    validate(report)
+    assert report["fault"]["id"] == "input.usage"
+
+
+def test_a_schedule_that_differs_and_two_logs(tmp_path):
+    with workplace():
+        scope = {"np": np, "trnemu": package}
+        code = examples()["schedule.outputs_differ"].code
+        exec(code.split("r = ")[0], scope)
+        scope["b"].build().save("race.trn")
+        run = ("run", "race.trn", "--input", "x=x.npy", "--checks", "memory")
+        report = printed(*run, "--explore", 50)
+        validate(report)
+        fault = report["fault"]
+        assert fault["id"] == "schedule.outputs_differ"
+        seed = int(fault["details"]["schedule"])
+        assert f"--schedule {seed}" in fault["details"]["replay"]
+        printed(*run, "--log", "a.log")
+        printed(*run, "--log", "b.log", "--schedule", seed)
+        report = printed("diff", "a.log", "b.log")
+        validate(report)
+        assert (report["kind"], report["core"]) == ("log", 0)
+        validate(printed("diff", "a.log", "a.log"))
+
+
+def test_memory_maps():
+    """Tiles of 32 and 4 bytes a partition, the second at byte 64: 36 are live
+    at once, from instruction 1 on, and byte 68 is the first behind them."""
+    with workplace():
+        for file in ("-", "k.svg"):
+            report = printed("verify", "k.trn", "--memory-map", file)
+            validate(report)
+            shown = report["memory_map"]
+            assert shown["file"] == (None if file == "-" else file)
+            (memory,) = shown["memories"]
+            assert (memory["peak"], memory["peak_at"], memory["end"]) == (
+                36, 1, 68)
+            assert [t["address"] for t in shown["tiles"]] == [0, 64]
 
 
 def saved_unwritten(path):
