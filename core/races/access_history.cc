@@ -209,7 +209,13 @@ void AccessHistory::CheckOwner(Segment& segment) {
         const uint16_t who = painted_[static_cast<size_t>(at - segment.begin)];
         if (who == 0 || !foreign(list[who - 1u])) continue;
         foreign_found_ = true;
-        sink_->Foreign(records_[list[who - 1u]].access, mine);
+        int64_t last = at + 1;
+        while (last < end &&
+               painted_[static_cast<size_t>(last - segment.begin)] == who) {
+          ++last;
+        }
+        sink_->Foreign(records_[list[who - 1u]].access, mine,
+                       {p, p + 1, at, last});
         return false;
       }
       return true;

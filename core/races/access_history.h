@@ -53,8 +53,10 @@ class RaceSink {
   // nothing that `later` knows orders them.
   virtual void Unordered(const RaceAccess& earlier, const RaceAccess& later,
                          const Overlap& where) = 0;
-  // `read` reads bytes that `writer`, through another tensor, wrote last.
-  virtual void Foreign(const RaceAccess& writer, const RaceAccess& read) = 0;
+  // `read` reads bytes that `writer`, through another tensor, wrote last; the
+  // first of them.
+  virtual void Foreign(const RaceAccess& writer, const RaceAccess& read,
+                       const Overlap& where) = 0;
 };
 
 class AccessHistory {

@@ -68,6 +68,7 @@ void RaceDetector::Reset() {
   value_at_ = 0;
   found_.clear();
   findings_.clear();
+  consequences_.clear();
 }
 
 void RaceDetector::Consume(Trace& trace, bool last) {
@@ -80,6 +81,7 @@ void RaceDetector::Consume(Trace& trace, bool last) {
     Reset();
     Pass(trace, last);
   }
+  if (last) SortFindings();
   first_ = false;
   value_at_ = 0;
   trace.events.clear();

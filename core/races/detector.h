@@ -14,11 +14,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -41,13 +41,13 @@ class RaceDetector : public RaceSink {
   // Takes in what happened since the last call and empties the trace. `last`:
   // nothing will follow.
   void Consume(Trace& trace, bool last);
-  // What was found, the first first; each pair of instructions once, with a
-  // count.
+  // What was found, causes first; each pair of instructions once, with a count.
   const std::vector<Diagnostic>& findings() const { return findings_; }
 
   void Unordered(const RaceAccess& before, const RaceAccess& after,
                  const Overlap& where) override;
-  void Foreign(const RaceAccess& writer, const RaceAccess& read) override;
+  void Foreign(const RaceAccess& writer, const RaceAccess& read,
+               const Overlap& where) override;
 
  private:
   struct Sequencer {
@@ -108,8 +108,12 @@ class RaceDetector : public RaceSink {
   bool IsWrittenBefore(const RaceAccess& b, const RaceAccess& a) const;
   bool PartsCollide(const RaceAccess& a, const RaceAccess& b) const;
   std::string WhoIs(const RaceAccess& access) const;
-  std::string Remedy(const RaceAccess& earlier, const RaceAccess& later) const;
-  void Add(Key key, const std::function<Diagnostic()>& make);
+  Diagnostic Begin(Category category, std::string_view id,
+                   const RaceAccess& who, const Overlap& where) const;
+  // Whether the pair needs no new finding; counts it if it has one.
+  bool Counted(const Key& key);
+  void Add(const Key& key, Diagnostic finding, bool consequence);
+  void SortFindings();
 
   const Program& program_;
   const Placement& placement_;
@@ -136,6 +140,7 @@ class RaceDetector : public RaceSink {
   bool first_ = true;  // trace
   std::map<Key, size_t> found_;
   std::vector<Diagnostic> findings_;
+  std::vector<bool> consequences_;  // of another finding, by its index
 };
 
 }  // namespace trnemu

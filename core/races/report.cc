@@ -1,6 +1,7 @@
 // What is said of a race, and whether two DMAs of one queue set race at all.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "core/engines/dma.h"
 #include "core/layout.h"
 #include "core/races/detector.h"
+#include "core/races/remedy.h"
 
 namespace trnemu {
 namespace {
@@ -144,58 +146,35 @@ std::string RaceDetector::WhoIs(const RaceAccess& access) const {
   return text + ")";
 }
 
-// The wait that is missing.
-std::string RaceDetector::Remedy(const RaceAccess& earlier,
-                                 const RaceAccess& later) const {
-  const CoreProgram& before =
-      program_.cores[sequencers_[earlier.sequencer].core];
-  const CoreProgram& after = program_.cores[sequencers_[later.sequencer].core];
-  const std::string second =
-      absl::StrCat("instruction ", later.instruction->order);
-  const std::string first =
-      absl::StrCat("instruction ", earlier.instruction->order);
-  for (const trnemu::Signal& g : before.SignalsOf(*earlier.instruction)) {
-    const bool enough = g.at == SignalAt::kComplete || !earlier.write;
-    if (!enough || (g.op != SignalOp::kAdd && g.op != SignalOp::kInc)) {
-      continue;
-    }
-    const std::string name = program_.semaphores[g.semaphore].name;
-    const int64_t value = order_.ValueAfter(
-        g.semaphore, earlier.work, g.op == SignalOp::kInc ? 1 : g.value);
-    for (const Wait& w : after.WaitsOf(*later.instruction)) {
-      if (w.semaphore != g.semaphore || w.is_register) continue;
-      std::string text =
-          absl::StrCat(second, " waits for semaphore ", name, " >= ", w.value,
-                       ", which other signals can reach without ", first);
-      if (value > w.value) {
-        absl::StrAppend(&text, "; wait for >= ", value);
-      }
-      return text;
-    }
-    if (value > 0) {
-      return absl::StrCat("let ", second, " wait for semaphore ", name,
-                          " >= ", value, ", which ", first, " brings about");
-    }
-    return absl::StrCat("let ", second, " wait for semaphore ", name,
-                        ", which ", first, " signals");
-  }
-  return absl::StrCat("let ", first, " signal a semaphore",
-                      earlier.work.lanes > 1
-                          ? absl::StrCat(" (it rises by ", earlier.work.lanes,
-                                         ", once a queue)")
-                          : "",
-                      " and ", second, " wait for it");
+bool RaceDetector::Counted(const Key& key) {
+  const auto found = found_.find(key);
+  if (found != found_.end()) ++findings_[found->second].count;
+  return found != found_.end() || findings_.size() >= kMaxFindings;
 }
 
-void RaceDetector::Add(Key key, const std::function<Diagnostic()>& make) {
-  const auto found = found_.find(key);
-  if (found != found_.end()) {
-    ++findings_[found->second].count;
-    return;
-  }
-  if (findings_.size() >= kMaxFindings) return;
+void RaceDetector::Add(const Key& key, Diagnostic finding, bool consequence) {
   found_.emplace(key, findings_.size());
-  findings_.push_back(make());
+  findings_.push_back(std::move(finding));
+  consequences_.push_back(consequence);
+}
+
+// Causes before what comes of them, and both as the author wrote them, so that
+// the order of the run does not matter.
+void RaceDetector::SortFindings() {
+  std::vector<size_t> order(findings_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto key = [this](size_t i) {
+    return std::tuple(static_cast<bool>(consequences_[i]),
+                      findings_[i].core.value_or(0),
+                      findings_[i].instruction.value_or(0));
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return key(a) < key(b); });
+  std::vector<Diagnostic> sorted;
+  for (size_t i : order) sorted.push_back(std::move(findings_[i]));
+  findings_ = std::move(sorted);
+  found_.clear();
+  consequences_.assign(findings_.size(), false);
 }
 
 namespace {
@@ -215,6 +194,35 @@ Hazard HazardOf(const RaceAccess& earlier, const RaceAccess& later) {
 
 }  // namespace
 
+// Who comes upon it, and where.
+Diagnostic RaceDetector::Begin(Category category, std::string_view id,
+                               const RaceAccess& who,
+                               const Overlap& where) const {
+  const Instruction& i = *who.instruction;
+  Diagnostic d;
+  d.category = category;
+  d.id = std::string(id);
+  d.operand = who.operand == kIndexOperand
+                  ? "index"
+                  : std::string(Info(i.opcode).operands[who.operand].name);
+  d.instruction = i.order;
+  d.opcode = Info(i.opcode).name;
+  d.operation = program_.operations[i.operation];
+  d.engine = Name(i.engine);
+  d.core = static_cast<int>(sequencers_[who.sequencer].core);
+  d.source = program_.DescribeSource(i.source);
+  d.details = {
+      {"tensor", TensorText(program_, who.tensor)},
+      {"byte_range", absl::StrCat("[", where.begin, ", ", where.end, ")")}};
+  if (program_.tensors[who.tensor].on_chip()) {
+    d.details.emplace_back("partitions",
+                           absl::StrCat("[", where.first_partition, ", ",
+                                        where.end_partition, ")"));
+  }
+  d.reference = "docs/races.md";
+  return d;
+}
+
 void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
                              const Overlap& where) {
   if (after.work.lane == before.work.lane &&
@@ -223,113 +231,72 @@ void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
   }
   const auto assumed = AssumedBy(after.sequencer);
   if (before.work.KnownBy(assumed)) return;
-  // The one that should have waited is the second as the author wrote them,
-  // whichever came first in this run.
-  const bool swapped = IsWrittenBefore(after, before);
-  const RaceAccess& earlier = swapped ? after : before;
-  const RaceAccess& later = swapped ? before : after;
-  const Hazard hazard = HazardOf(earlier, later);
-  Add({reinterpret_cast<uintptr_t>(earlier.instruction),
-       reinterpret_cast<uintptr_t>(later.instruction), hazard.kind},
-      [&] {
-        const Instruction& i = *later.instruction;
-        Diagnostic d;
-        d.category = Category::kRace;
-        d.id = std::string(hazard.id);
-        const auto specs = Info(i.opcode).operands;
-        d.operand = later.operand == kIndexOperand
-                        ? "index"
-                        : std::string(specs[later.operand].name);
-        d.message = absl::StrCat(
-            d.operand, " of ", WhoIs(later),
-            later.write ? (earlier.write ? " writes " : " overwrites ")
-                        : " reads ",
-            Place(program_, later, where), ", which ", WhoIs(earlier),
-            earlier.write ? " writes" : " reads",
-            ", and nothing makes it wait for that");
-        d.instruction = i.order;
-        d.opcode = Info(i.opcode).name;
-        d.operation = program_.operations[i.operation];
-        d.engine = Name(i.engine);
-        d.core = static_cast<int>(sequencers_[later.sequencer].core);
-        d.source = program_.DescribeSource(i.source);
-        d.details = {{"hazard", std::string(hazard.short_name)},
-                     {"tensor", TensorText(program_, later.tensor)},
-                     {"byte_range",
-                      absl::StrCat("[", where.begin, ", ", where.end, ")")}};
-        if (program_.tensors[later.tensor].on_chip()) {
-          d.details.emplace_back("partitions",
-                                 absl::StrCat("[", where.first_partition, ", ",
-                                              where.end_partition, ")"));
-        }
-        if (earlier.tensor != later.tensor) {
-          d.details.emplace_back("other_tensor",
-                                 TensorText(program_, earlier.tensor));
-        }
-        if (earlier.instruction == later.instruction) {
-          d.details.emplace_back("iterations",
-                                 "the two are iterations of one instruction");
-        }
-        const std::string source =
-            program_.DescribeSource(earlier.instruction->source);
-        d.related.push_back(
-            absl::StrCat("the other is ", WhoIs(earlier), ", ",
-                         std::string(Info(earlier.instruction->opcode).name),
-                         source.empty() ? "" : absl::StrCat(", at ", source)));
-        d.remedy = Remedy(earlier, later);
-        d.reference = "docs/races.md";
-        return d;
-      });
   // One report of what is missing is enough. What follows from it for others
   // is not followed up: it would not be what every order has in common.
   for (uint32_t i = 0; i < before.work.lanes; ++i) {
     uint32_t& lane = assumed[before.work.lane + i];
     lane = std::max(lane, before.work.sequence);
   }
+  // The one that should have waited is the second as the author wrote them,
+  // whichever came first in this run.
+  const bool swapped = IsWrittenBefore(after, before);
+  const RaceAccess& earlier = swapped ? after : before;
+  const RaceAccess& later = swapped ? before : after;
+  const Hazard hazard = HazardOf(earlier, later);
+  const Key key = {reinterpret_cast<uintptr_t>(earlier.instruction),
+                   reinterpret_cast<uintptr_t>(later.instruction), hazard.kind};
+  if (Counted(key)) return;
+  Diagnostic d = Begin(Category::kRace, hazard.id, later, where);
+  d.message = absl::StrCat(
+      d.operand, " of ", WhoIs(later),
+      later.write ? (earlier.write ? " writes " : " overwrites ") : " reads ",
+      Place(program_, later, where), ", which ", WhoIs(earlier),
+      earlier.write ? " writes" : " reads",
+      ", and nothing makes it wait for that");
+  d.details.insert(d.details.begin(),
+                   {"hazard", std::string(hazard.short_name)});
+  if (earlier.tensor != later.tensor) {
+    d.details.emplace_back("other_tensor",
+                           TensorText(program_, earlier.tensor));
+  }
+  if (earlier.instruction == later.instruction) {
+    d.details.emplace_back("iterations",
+                           "the two are iterations of one instruction");
+  }
+  const std::string source =
+      program_.DescribeSource(earlier.instruction->source);
+  d.related.push_back(
+      absl::StrCat("the other is ", WhoIs(earlier), ", ",
+                   std::string(Info(earlier.instruction->opcode).name),
+                   source.empty() ? "" : absl::StrCat(", at ", source)));
+  const Advice advice =
+      AdviceOf(program_, {earlier, sequencers_[earlier.sequencer].core},
+               {later, sequencers_[later.sequencer].core});
+  d.remedy = advice.text;
+  Add(key, std::move(d), advice.consequence);
 }
 
-void RaceDetector::Foreign(const RaceAccess& writer, const RaceAccess& read) {
-  Add({reinterpret_cast<uintptr_t>(writer.instruction),
-       reinterpret_cast<uintptr_t>(read.instruction), 0},
-      [&] {
-        const Instruction& i = *read.instruction;
-        Overlap where;
-        FindOverlap(writer.footprint, read.footprint, where);
-        Diagnostic d;
-        d.category = Category::kCapacity;
-        d.id = "memory.overwritten";
-        d.operand =
-            read.operand == kIndexOperand
-                ? "index"
-                : std::string(Info(i.opcode).operands[read.operand].name);
-        d.message = absl::StrCat(d.operand, " of ", WhoIs(read), " reads ",
-                                 Place(program_, read, where), " as tile '",
-                                 program_.tensors[read.tensor].name, "', but ",
-                                 WhoIs(writer), " wrote them last, as tile '",
-                                 program_.tensors[writer.tensor].name, "'");
-        d.instruction = i.order;
-        d.opcode = Info(i.opcode).name;
-        d.operation = program_.operations[i.operation];
-        d.engine = Name(i.engine);
-        d.core = static_cast<int>(sequencers_[read.sequencer].core);
-        d.source = program_.DescribeSource(i.source);
-        d.details = {
-            {"tensor", TensorText(program_, read.tensor)},
-            {"other_tensor", TensorText(program_, writer.tensor)},
-            {"byte_range",
-             absl::StrCat("[", where.begin, ", ", where.end, ")")},
-            {"partitions", absl::StrCat("[", where.first_partition, ", ",
-                                        where.end_partition, ")")}};
-        const std::string source =
-            program_.DescribeSource(writer.instruction->source);
-        if (!source.empty()) {
-          d.related.push_back(absl::StrCat("they were written at ", source));
-        }
-        d.remedy =
-            "write the tile before it is read, place the tiles apart, or read "
-            "the bytes through a view of the tile that wrote them";
-        return d;
-      });
+void RaceDetector::Foreign(const RaceAccess& writer, const RaceAccess& read,
+                           const Overlap& where) {
+  const Key key = {reinterpret_cast<uintptr_t>(writer.instruction),
+                   reinterpret_cast<uintptr_t>(read.instruction), 0};
+  if (Counted(key)) return;
+  Diagnostic d = Begin(Category::kCapacity, "memory.overwritten", read, where);
+  d.message = absl::StrCat(d.operand, " of ", WhoIs(read), " reads ",
+                           Place(program_, read, where), " as tile '",
+                           program_.tensors[read.tensor].name, "', but ",
+                           WhoIs(writer), " wrote them last, as tile '",
+                           program_.tensors[writer.tensor].name, "'");
+  d.details.emplace_back("other_tensor", TensorText(program_, writer.tensor));
+  const std::string source =
+      program_.DescribeSource(writer.instruction->source);
+  if (!source.empty()) {
+    d.related.push_back(absl::StrCat("they were written at ", source));
+  }
+  d.remedy =
+      "write the tile before it is read, place the tiles apart, or read the "
+      "bytes through a view of the tile that wrote them";
+  Add(key, std::move(d), false);
 }
 
 }  // namespace trnemu

@@ -303,16 +303,4 @@ void SemaphoreOrder::Forget(Clock least) {
   }
 }
 
-int64_t SemaphoreOrder::ValueAfter(uint32_t semaphore, const Work& work,
-                                   int64_t amount) const {
-  const Semaphore& s = semaphores_[semaphore];
-  if (s.loose || s.consumed > 0) return -1;
-  int64_t value = s.total + s.own;
-  for (auto r = s.releases.rbegin(); r != s.releases.rend(); ++r) {
-    if (r->work == work) return value;
-    value -= r->total();
-  }
-  return s.total + s.own + amount * work.lanes;  // it is about to come
-}
-
 }  // namespace trnemu

@@ -59,11 +59,6 @@ class SemaphoreOrder {
   // Drops what every engine knows: `least` is the minimum of their clocks.
   void Forget(Clock least);
 
-  // The value at which all signals up to and with that of `work`, which adds
-  // `amount` a lane, have come; -1 if values are consumed.
-  int64_t ValueAfter(uint32_t semaphore, const Work& work,
-                     int64_t amount) const;
-
   ClockStore& clocks() { return *clocks_; }
 
  private:

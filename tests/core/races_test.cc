@@ -299,7 +299,8 @@ class Recorder : public RaceSink {
       lane = std::max(lane, before.work.sequence);
     }
   }
-  void Foreign(const RaceAccess& writer, const RaceAccess& read) override {
+  void Foreign(const RaceAccess& writer, const RaceAccess& read,
+               const Overlap&) override {
     foreign.push_back({writer.step, read.step});
   }
   std::set<std::pair<uint32_t, uint32_t>> pairs;
