@@ -44,6 +44,7 @@ struct Use {
   int64_t value = 0;      // once `first` and all before it have signalled
   int64_t total = 0;      // once everyone has
   bool countable = true;  // a value means something: no loop, nothing consumed
+  bool taken = false;     // somebody consumes it
   std::vector<uint32_t> later;  // who signals after `first`
 };
 
@@ -54,7 +55,9 @@ Use UseOf(const Program& program, uint32_t semaphore, const Racer& first) {
     for (Engine engine : kSequencers) {
       for (const Instruction& i : core.stream(engine)) {
         for (const Wait& w : core.WaitsOf(i)) {
-          if (w.semaphore == semaphore && w.consume) use.countable = false;
+          if (w.semaphore != semaphore || !w.consume) continue;
+          use.countable = false;
+          use.taken = true;
         }
         for (const Signal& g : core.SignalsOf(i)) {
           if (g.semaphore != semaphore) continue;
@@ -119,8 +122,8 @@ std::string WithoutSignal(const Program& program, const Racer& first,
 }
 
 // Tokens: the second takes what the first adds each time.
-Advice OfTokens(const std::string& name, int64_t amount, const Wait* wait,
-                const Racer& first, const Racer& second) {
+Advice OfTokens(const std::string& name, const Use& use, int64_t amount,
+                const Wait* wait, const Racer& first, const Racer& second) {
   if (wait != nullptr && wait->value >= amount) {
     return {absl::StrCat(
                 NameOf(second), " waits for semaphore ", name,
@@ -140,15 +143,15 @@ Advice OfTokens(const std::string& name, int64_t amount, const Wait* wait,
   // Of the iteration before: nothing has come when the first one starts.
   const bool carried =
       first.access.instruction->order >= second.access.instruction->order;
-  return {
-      absl::StrCat("let ", NameOf(first),
-                   " add to a semaphore of this purpose and ", NameOf(second),
-                   " take it each time (Wait(s, ", amount, ", consume=True))",
-                   carried ? absl::StrCat("; add ", amount,
-                                          " before the loop, for its first "
-                                          "iteration")
-                           : ""),
-      false};
+  return {absl::StrCat("let ", NameOf(second), " take what ", NameOf(first),
+                       " adds to ", use.taken ? "a semaphore of its own" : name,
+                       " each time (Wait(", use.taken ? "s" : name, ", ",
+                       amount, ", consume=True))",
+                       carried ? absl::StrCat("; add ", amount,
+                                              " before the loop, for its first "
+                                              "iteration")
+                               : ""),
+          false};
 }
 
 Advice OfCount(const std::string& name, const Use& use, const Wait* wait,
@@ -203,7 +206,7 @@ Advice AdviceOf(const Program& program, const Racer& first,
   const int64_t amount =
       AmountOf(*signal) *
       QueuesOf(program, first.core, *first.access.instruction);
-  return OfTokens(name, amount, wait, first, second);
+  return OfTokens(name, use, amount, wait, first, second);
 }
 
 }  // namespace trnemu

@@ -1,5 +1,7 @@
 """Races: programs that fault, each with its repaired twin (cases/behaviours.md, row 10)."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -165,6 +167,54 @@ def test_a_loop_that_refills_its_buffer_without_a_token_races_with_the_iteration
         trnemu.run(loop(False), {"w": LOOP_W}, schedule=schedule)
     assert fault.value.category == "race"
     assert "dma_copy" in str(fault.value) and "tensor_copy" in str(fault.value)
+
+
+def pipeline(buffers, missing, extra=()):
+    """Eight tiles: load on sync, exp on scalar, store by gpsimd. Load number `missing` does not wait for the store that
+    emptied its buffer; `extra` are waits that it gets instead, by the semaphores' names."""
+    b = trnemu.ProgramBuilder(target="trn2", sync="explicit")
+    x = b.input("x", (8, 128, 16), "float32")
+    y = b.output("y", (8, 128, 16), "float32")
+    tiles = [b.sbuf((128, 16), "float32") for _ in range(buffers)]
+    s = {f"{what}{i}": b.semaphore(f"{what}{i}") for what in ("loaded", "done", "stored") for i in range(buffers)}
+    for j in range(8):
+        i, turn = j % buffers, j // buffers
+        wait = [(s[f"stored{i}"], 16 * turn)] if turn and j != missing else []
+        if j == missing:
+            wait = [(s[name], value) for name, value in extra]
+        b.dma_copy(dst=tiles[i], src=x[j], wait=wait, signal=[(s[f"loaded{i}"], 1)], trigger="sync")
+        b.activation(dst=tiles[i], op="copy", data=tiles[i], wait=[(s[f"loaded{i}"], 16 * (turn + 1))],
+                     signal=[(s[f"done{i}"], 1)])
+        b.dma_copy(dst=y[j], src=tiles[i], wait=[(s[f"done{i}"], turn + 1)], signal=[(s[f"stored{i}"], 1)],
+                   trigger="gpsimd")
+    return b.build()
+
+
+P = np.arange(8 * 128 * 16, dtype=np.float32).reshape(8, 128, 16)
+
+
+@pytest.mark.parametrize("buffers, missing", [(1, 2), (2, 2), (2, 4), (4, 4)])
+@pytest.mark.parametrize("schedule", ["timed", "program", 1])
+def test_what_the_report_advises_done_to_the_letter_repairs_the_program(buffers, missing, schedule):
+    extra = []
+    for _ in range(3):
+        try:
+            r = trnemu.run(pipeline(buffers, missing, extra), {"x": P}, schedule=schedule)
+            break
+        except trnemu.Fault as fault:
+            # The wait that is missing is load `missing`'s, three instructions a tile; what else races comes of it.
+            assert fault.category == "race" and fault.instruction == 3 * missing
+            name, value = re.search(r"wait for semaphore (\w+) >= (\d+)", str(fault)).groups()
+            extra.append((name, int(value)))
+    np.testing.assert_array_equal(r.outputs["y"], P)
+    # The store of the tile before in that buffer, counted as the author wrote them.
+    assert (f"stored{missing % buffers}", 16 * (missing // buffers)) in extra
+
+
+def test_in_a_loop_the_advice_is_a_wait_that_consumes():
+    with pytest.raises(trnemu.Fault) as fault:
+        trnemu.run(loop(False), {"w": LOOP_W})
+    assert "consume=True" in str(fault.value)
 
 
 def two_tiles(second_write, read_first):
