@@ -72,9 +72,9 @@ absl::Status CheckAllow(std::span<const std::string> allow) {
     }
     std::string nearest(NearestName(id, DiagnosticIds()));
     if (!nearest.empty()) nearest = "; the nearest is \"" + nearest + "\"";
-    return MakeFault(Category::kInput, "option.allow",
-                     absl::StrCat("there is no diagnostic \"", id,
-                                  "\" to allow", nearest));
+    return MakeFault(
+        Category::kInput, "option.allow",
+        absl::StrCat("there is no diagnostic \"", id, "\" to allow", nearest));
   }
   return absl::OkStatus();
 }
