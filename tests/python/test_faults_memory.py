@@ -582,3 +582,11 @@ def test_an_operand_called_as_its_parameter_has_no_parameter_line():
     operand, parameter = parameter_of(lambda b, t: b.tensor_scalar(
         dst=t, data=t, op0="add", operand0=1.0))
     assert operand == "data" and parameter is None
+
+
+def test_an_operand_called_otherwise_has_the_parameter_it_is():
+    # The transpose is a matmul with the identity: its data is stationary or
+    # moving.
+    operand, parameter = parameter_of(lambda b, t: b.nc_transpose(
+        dst=b.psum((8, 4), "float32"), data=t, engine="tensor"))
+    assert operand in ("stationary", "moving") and parameter == "data"
