@@ -10,14 +10,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "core/debug_tensor.h"
 #include "core/layout.h"
 #include "isa/builder.h"
 
 namespace trnemu {
 namespace {
 
-absl::Status Unknown(const std::string& message) {
-  return MakeFault(Category::kInput, "debug.place", message);
+absl::Status Unknown(const std::string& message, const std::string& remedy) {
+  Diagnostic d;
+  d.category = Category::kInput;
+  d.id = "debug.place";
+  d.message = message;
+  d.remedy = remedy;
+  return ToStatus(std::move(d));
 }
 
 std::optional<int64_t> Number(std::string_view text) {
@@ -72,12 +78,19 @@ absl::Status NoSuchLine(const std::string& text, std::string_view file,
   }
   std::vector<std::string_view> files(program.files.begin(),
                                       program.files.end());
-  return Unknown(lines.empty()
-                     ? absl::StrCat("no instruction comes from a file ",
-                                    std::string(file), Nearest(file, files))
-                     : absl::StrCat("no instruction comes from ", text,
-                                    "; instructions come from lines ", lines,
-                                    listed > 8 ? ", ..." : "", " of it"));
+  if (lines.empty()) {
+    return Unknown(absl::StrCat("no instruction comes from a file ",
+                                std::string(file), Nearest(file, files)),
+                   files.empty()
+                       ? "the program does not say where its instructions come "
+                         "from: name an operation or a number"
+                       : absl::StrCat("name a file of the program, such as ",
+                                      program.files[0], ":LINE"));
+  }
+  return Unknown(absl::StrCat("no instruction comes from ", text,
+                              "; instructions come from lines ", lines,
+                              listed > 8 ? ", ..." : "", " of it"),
+                 "choose one of those lines");
 }
 
 absl::StatusOr<Index> ParseIndex(std::string_view text,
@@ -86,8 +99,8 @@ absl::StatusOr<Index> ParseIndex(std::string_view text,
   const std::string item(
       absl::StripAsciiWhitespace(absl::string_view(text.data(), text.size())));
   const absl::Status wrong =
-      Unknown(absl::StrCat("\"", item, "\" in ", whole,
-                           " is no index; write t[0:4, 8] as in NumPy"));
+      Unknown(absl::StrCat("\"", item, "\" in ", whole, " is no index"),
+              "write numbers and slices as in NumPy: t[0:4, 8]");
   if (item == "...") {
     index.kind = Index::Kind::kEllipsis;
     return index;
@@ -169,15 +182,16 @@ absl::StatusOr<Breakpoint> ParseBreakpoint(const std::string& text,
   if (const auto number = Number(text)) {
     b.number = *number;
     if (AnyInstruction(program, matches)) return b;
-    return Unknown(absl::StrCat("the program has no instruction ", text,
-                                "; trnemu disasm lists them"));
+    return Unknown(absl::StrCat("the program has no instruction ", text),
+                   "choose a number that trnemu disasm shows, as #12");
   }
   const size_t colon = text.rfind(':');
   if (colon != text.npos) {
     b.kind = Breakpoint::Kind::kLine;
     const auto line = Number(std::string_view(text).substr(colon + 1));
     if (!line) {
-      return Unknown(absl::StrCat("\"", text, "\" is no FILE:LINE"));
+      return Unknown(absl::StrCat("\"", text, "\" is no FILE:LINE"),
+                     "write the number of a line behind the colon: k.py:7");
     }
     const std::string_view file = std::string_view(text).substr(0, colon);
     for (const SourceLocation& s : program.sources) {
@@ -194,33 +208,29 @@ absl::StatusOr<Breakpoint> ParseBreakpoint(const std::string& text,
   if (AnyInstruction(program, matches)) return b;
   std::vector<std::string_view> names(program.operations.begin(),
                                       program.operations.end());
-  return Unknown(absl::StrCat("the program has no operation ", text,
-                              Nearest(text, names)));
+  return Unknown(
+      absl::StrCat("the program has no operation ", text, Nearest(text, names)),
+      "name an operation of the program (trnemu disasm lists "
+      "them), an instruction's number or FILE:LINE");
 }
 
 absl::StatusOr<TensorPlace> ParseTensorPlace(const std::string& text,
                                              const Program& program) {
   TensorPlace place;
   place.text = text;
-  const size_t bracket = text.find('[');
-  const std::string name(absl::StripAsciiWhitespace(text.substr(0, bracket)));
-  const Tensor* tensor = program.FindTensor(name);
-  if (tensor == nullptr) {
-    std::vector<std::string_view> names;
-    for (const Tensor& t : program.tensors) names.push_back(t.name);
-    return Unknown(
-        absl::StrCat("the program has no tensor ", name, Nearest(name, names)));
-  }
-  View view =
-      WholeTensor(static_cast<uint32_t>(tensor - program.tensors.data()), name,
-                  tensor->space(), tensor->dtype, tensor->shape);
-  if (bracket != text.npos) {
-    if (text.back() != ']') {
-      return Unknown(absl::StrCat(text, " has no ] at its end"));
+  auto named = FindNamedTensor(text, program);
+  if (!named.ok()) return named.status();
+  const Tensor* const tensor = &program.tensors[named->tensor];
+  const std::string_view bracketed = named->rest;
+  View view = WholeTensor(named->tensor, tensor->name, tensor->space(),
+                          tensor->dtype, tensor->shape);
+  if (!bracketed.empty()) {
+    if (bracketed.back() != ']') {
+      return Unknown(absl::StrCat(text, " has no ] at its end"),
+                     "close the index: t[0:4]");
     }
     std::vector<Index> indices;
-    const std::string inside =
-        text.substr(bracket + 1, text.size() - bracket - 2);
+    const std::string inside(bracketed.substr(1, bracketed.size() - 2));
     for (const auto item : absl::StrSplit(inside, ',')) {
       auto index = ParseIndex(std::string_view(item.data(), item.size()), text);
       if (!index.ok()) return index.status();
@@ -229,7 +239,9 @@ absl::StatusOr<TensorPlace> ParseTensorPlace(const std::string& text,
     auto sliced = Slice(view, indices);
     if (!sliced.ok()) {
       return Unknown(
-          absl::StrCat(text, ": ", DiagnosticOf(sliced.status()).message));
+          absl::StrCat(text, ": ", DiagnosticOf(sliced.status()).message),
+          absl::StrCat("stay inside ", tensor->name, ", which is ",
+                       DescribeShape(tensor->shape)));
     }
     view = *std::move(sliced);
   }
@@ -312,7 +324,9 @@ absl::StatusOr<WatchPlace> ParseWatch(const std::string& text,
     auto place = ParseTensorPlace(text, program);
     if (!place.ok()) {
       Diagnostic d = DiagnosticOf(place.status());
-      d.remedy = "write a tensor, t[0:4], or bytes, sbuf:3:4096+4";
+      if (text.find('[') == text.npos) {
+        absl::StrAppend(&d.remedy, "; bytes are written sbuf:3:4096+4");
+      }
       return ToStatus(std::move(d));
     }
     return WatchOf(*place, runner);
@@ -321,10 +335,9 @@ absl::StatusOr<WatchPlace> ParseWatch(const std::string& text,
   rest.remove_prefix(5);
   const auto numbers = ParseBytes(rest);
   if (numbers.empty()) {
-    return Unknown(absl::StrCat(
-        "\"", text,
-        "\" is no place; write sbuf:3:4096+4, four bytes from byte "
-        "4096 of partition 3 on"));
+    return Unknown(
+        absl::StrCat("\"", text, "\" is no place"),
+        "write sbuf:3:4096+4: four bytes from byte 4096 of partition 3 on");
   }
   const int64_t partition = numbers[0], first = numbers[1], count = numbers[2];
   const MemoryLimits& limits = runner.machine().hardware->memory;
@@ -335,7 +348,8 @@ absl::StatusOr<WatchPlace> ParseWatch(const std::string& text,
       first > row || count > row - first) {
     return Unknown(absl::StrCat(text, " is not there: cores 0 to ",
                                 program.cores.size() - 1, ", partitions 0 to ",
-                                kPartitions - 1, ", bytes 0 to ", row - 1));
+                                kPartitions - 1, ", bytes 0 to ", row - 1),
+                   "choose a place inside them");
   }
   WatchPlace watch;
   watch.text = text;

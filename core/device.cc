@@ -70,11 +70,11 @@ absl::Status CheckAllow(std::span<const std::string> allow) {
                                     " cannot be allowed, because what "
                                     "trnemu does next relies on it"));
     }
-    const auto ids = DiagnosticIds();
-    return MakeFault(Category::kInput, "option.allow",
-                     absl::StrCat("there is no diagnostic \"", id,
-                                  "\" to allow; the nearest is \"",
-                                  std::string(NearestName(id, ids)), "\""));
+    std::string nearest(NearestName(id, DiagnosticIds()));
+    if (!nearest.empty()) nearest = "; the nearest is \"" + nearest + "\"";
+    return MakeFault(
+        Category::kInput, "option.allow",
+        absl::StrCat("there is no diagnostic \"", id, "\" to allow", nearest));
   }
   return absl::OkStatus();
 }
@@ -108,7 +108,7 @@ absl::Status CheckOptions(const RunOptions& o) {
   }
   if (!(o.max_wall_seconds.value_or(0) >= 0)) {
     return MakeFault(Category::kInput, "option.max_wall_seconds",
-                     "max_wall_seconds must not be negative");
+                     "max_wall_time must not be negative");
   }
   return absl::OkStatus();
 }

@@ -93,11 +93,19 @@ const Access* FindOperand(const CoreProgram& core, const Instruction& i,
   return nullptr;
 }
 
+// How an operand ("src", "the index of src") is used.
+Role RoleOf(const Instruction& i, std::string_view operand) {
+  for (const auto& spec : Info(i.opcode).operands) {
+    if (spec.name == operand) return spec.role;
+  }
+  return Role::kIn;
+}
+
 // The parameter of the operation that an operand of one of its instructions
-// is; "" if it cannot be told.
+// is; "" if it cannot be told, or has the operand's name.
 std::string_view ParameterOf(const Program& program, const Hardware& hardware,
                              size_t core, const Instruction& i,
-                             const Access& access) {
+                             std::string_view operand, const Access& access) {
   const auto& stream = program.cores[core].stream(i.engine);
   auto at = static_cast<size_t>(&i - stream.data());
   while (at > 0 && stream[at].step != 0) --at;
@@ -109,11 +117,18 @@ std::string_view ParameterOf(const Program& program, const Hardware& hardware,
   const Expansion expansion{&program.cores[core], group};
   if (!Lift(program, hardware, expansion, call).ok()) return "";
   const auto parameters = call.operation->parameters;
+  // One tile may be several parameters, as in tensor_scalar(dst=t, data=t).
+  const Role role = RoleOf(i, operand);
+  std::string_view same_role, other_role;
   for (size_t p = 0; p < parameters.size(); ++p) {
     const Value& value = call[static_cast<int>(p)];
-    if (value.is_tile() && value.access == access) return parameters[p].name;
+    if (!value.is_tile() || value.access != access) continue;
+    if (parameters[p].name == operand) return "";
+    std::string_view& found =
+        parameters[p].role == role ? same_role : other_role;
+    if (found.empty()) found = parameters[p].name;
   }
-  return "";
+  return same_role.empty() ? other_role : same_role;
 }
 
 }  // namespace
@@ -224,8 +239,8 @@ void Runner::DescribeOperand(Diagnostic& d, size_t core,
   const Tensor& t = program_.tensors[access->tensor];
   d.details.emplace_back("tensor", DescribeTensor(program_, t));
   const std::string_view parameter =
-      ParameterOf(program_, *machine_.hardware, core, i, *access);
-  if (!parameter.empty() && parameter != d.operand) {
+      ParameterOf(program_, *machine_.hardware, core, i, d.operand, *access);
+  if (!parameter.empty()) {
     d.details.emplace_back("parameter", parameter);
   }
   const auto range = RangeOf(d, core, access->tensor, t.space());

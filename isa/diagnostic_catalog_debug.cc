@@ -44,9 +44,13 @@ constexpr CatalogEntry kEntries[] = {
      "Give a number of schedules, and leave checks and values on."},
     {"debug.place", kInput,
      "A breakpoint, watch or dump names an instruction, operation, line, "
-     "tensor or byte that the program does not have.",
-     "--break tensor_tensr; --dump t[0:200] of a tile of 128 partitions",
-     "The message has the nearest name, or the limit."},
+     "tensor or byte that the program does not have, or a tensor by a name "
+     "that several have.",
+     "--break tensor_tensr; --dump t[0:200] of a tile of 128 partitions; "
+     "--dump t where two tiles are named t",
+     "Write a name, line or number that trnemu disasm shows, and an index "
+     "inside the tensor's shape; of several tensors with one name %3 or "
+     "%3\"t\", as trnemu disasm writes them."},
     {"debug.stopped", kLimit,
      "With --stop: the run was stopped at its first breakpoint or watch. It "
      "gives no outputs.",

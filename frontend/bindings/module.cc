@@ -1,10 +1,12 @@
 // The extension module trnemu._trnemu. The package around it is the interface;
 // names here may change.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 
 #include "frontend/bindings/bindings.h"
+#include "isa/diagnostic_catalog.h"
 
 NB_MODULE(_trnemu, m) {
   namespace bindings = trnemu::bindings;
@@ -19,6 +21,17 @@ NB_MODULE(_trnemu, m) {
   bindings::BindTable(m);
   m.def("set_package", &bindings::SetPackagePrefix, nb::arg("directory"),
         "Frames of files in this directory are not the user's.");
+  m.def(
+      "diagnostic_ids",
+      [] {
+        std::vector<std::string> ids;
+        for (const std::string_view id : trnemu::DiagnosticIds()) {
+          ids.emplace_back(id);
+        }
+        return ids;
+      },
+      nb::sig("def diagnostic_ids() -> list[str]"),
+      "The ids that faults and warnings have, sorted.");
   m.def(
       "nearest",
       [](const std::string& name, const nb::iterable& candidates) {

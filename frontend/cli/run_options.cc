@@ -1,6 +1,7 @@
 #include "frontend/cli/run_options.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "core/numerics/options.h"
 #include "frontend/cli/common.h"
@@ -70,6 +71,38 @@ absl::Status SetAllow(const RunArgs& args, RunOptions& options) {
   return absl::OkStatus();
 }
 
+// CLI11's own check of a range names its limits, of which one has 309 digits.
+const CLI::Validator& NonNegative() {
+  static const auto* const check = new CLI::Validator(
+      [](std::string& text) {
+        double value = -1;
+        if (CLI::detail::lexical_cast(text, value) && value >= 0 &&
+            std::isfinite(value)) {
+          return std::string();
+        }
+        return Cat("a number that is not negative is expected, not \"", text,
+                   "\"");
+      },
+      "NONNEGATIVE");
+  return *check;
+}
+
+const CLI::Validator& WholeNumber() {
+  static const auto* const check = new CLI::Validator(
+      [](std::string& text) {
+        int64_t value = -1;
+        const char* const end = text.data() + text.size();
+        const auto [at, error] = std::from_chars(text.data(), end, value);
+        if (error == std::errc() && at == end && value >= 0) {
+          return std::string();
+        }
+        return Cat("a whole number from 0 to 2^63 - 1 is expected, not \"",
+                   text, "\"");
+      },
+      "NONNEGATIVE");
+  return *check;
+}
+
 }  // namespace
 
 void AddRunOptions(CLI::App& run, RunArgs& args) {
@@ -89,10 +122,10 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
   run.add_option("--rtol", args.rtol,
                  "--expect accepts |got - want| <= atol + rtol * |want|")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   run.add_option("--atol", args.atol, "See --rtol")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   run.add_option("--target", args.target,
                  "trn1, trn2 or trn3 (default: the program's)")
       ->type_name("TARGET");
@@ -134,15 +167,15 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "Stop with a fault after N instructions (default: "
                  "1000000000 if the program has loops)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeNumber());
   run.add_option("--max-time-ns", args.max_time_ns,
                  "Stop with a fault after N simulated nanoseconds")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   run.add_option("--max-wall-time", args.max_wall_s,
                  "Stop with a fault after SECONDS on this host's clock")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   run.add_option("--max-host-memory", args.max_host_memory,
                  "Refuse to start if the run may need more than BYTES of this "
                  "host's memory; 512MB, 2GB and the like work too")

@@ -101,8 +101,8 @@ int Verify(const VerifyArgs& args) {
   if (findings.empty()) {
     Print(Cat("No findings: ", what,
               " breaks no rule and fits.\n"
-              "Synchronisation is not checked: run it with several --schedule "
-              "SEEDs.\n"));
+              "Synchronisation is not checked here: trnemu run finds races in "
+              "any order.\n"));
   } else {
     Print(Cat(Count(errors, "error"), ", ",
               Count(static_cast<int64_t>(findings.size()) - errors, "warning"),

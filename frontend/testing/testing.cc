@@ -343,6 +343,15 @@ void Kernel::Do(const std::string& operation, const Arguments& arguments,
   state_->Note(b.Add(operation, named, options));
 }
 
+std::string UnknownId(const std::string& id) {
+  if (CategoryOfId(id)) return "";
+  const auto ids = DiagnosticIds();
+  const std::string nearest(NearestName(id, ids));
+  return absl::StrCat("there is no diagnostic \"", id, "\"",
+                      nearest.empty() ? "" : "; the nearest is \"", nearest,
+                      nearest.empty() ? "" : "\"");
+}
+
 Outcome Kernel::Run(const Options& options) const {
   Outcome outcome;
   const auto fail = [&outcome](const absl::Status& status) {

@@ -244,6 +244,9 @@ RunsToMatcher RunsTo(std::string name, const std::vector<T>& values,
   return RunsToMatcher(std::move(name), BytesOf(values), std::move(options));
 }
 
+// "" if reports have this id; else that there is none, and the nearest.
+std::string UnknownId(const std::string& id);
+
 class ReportsMatcher {
  public:
   using is_gtest_matcher = void;
@@ -252,6 +255,12 @@ class ReportsMatcher {
 
   bool MatchAndExplain(const Kernel& kernel,
                        ::testing::MatchResultListener* listener) const {
+    // Not only a mismatch: under Not() that would pass.
+    if (const std::string unknown = UnknownId(id_); !unknown.empty()) {
+      ADD_FAILURE() << unknown;
+      *listener << unknown;
+      return false;
+    }
     const Outcome outcome = kernel.Run(options_);
     if (outcome.fault) {
       *listener << "which faults:\n" << outcome.fault->report;

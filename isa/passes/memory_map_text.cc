@@ -79,9 +79,15 @@ void AddPart(const MemoryMapPart& part, const Program& program,
   absl::StrAppend(&text, space, " of core ", part.core, ": at most ", part.peak,
                   " bytes per partition are live, at instruction ",
                   part.peak_at, "\n");
+  const auto free = part.limit.bytes - part.end;
   absl::StrAppend(&text, "limit ", part.limit.bytes, " (", part.limit.constant,
-                  "), ", part.limit.bytes - part.end,
-                  " bytes above the highest tile are free\n\n");
+                  "), ");
+  if (free >= 0) {
+    absl::StrAppend(&text, free, " bytes above the highest tile are free\n\n");
+  } else {
+    absl::StrAppend(&text, "which the highest tile exceeds by ", -free,
+                    " bytes\n\n");
+  }
   for (size_t y = rows.size(); y-- > 0;) {
     absl::StrAppendFormat(&text, "%10d |%s\n",
                           static_cast<int64_t>(y) * scale.bytes, rows[y]);

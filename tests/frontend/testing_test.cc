@@ -1,4 +1,5 @@
 // The public test header: builder, outcomes, matchers.
+#include <gtest/gtest-spi.h>
 #include <trnemu/testing.h>
 
 #include <cstdint>
@@ -102,6 +103,15 @@ TEST_F(Header, SlicesAreViewsWithBounds) {
   EXPECT_THAT(kernel, RunsTo(std::vector<float>{1, 2, 1}));
   kernel.Do("memset", {{"dst", t.Slice(1, 8, 1)}, {"value", 2.0}});
   EXPECT_TRUE(kernel.Run().fault.has_value());
+}
+
+TEST_F(Header, AnIdThatNoReportHasFailsAlsoUnderNot) {
+  AddNumber(1);
+  static const Kernel* used;
+  used = &kernel;
+  EXPECT_NONFATAL_FAILURE(EXPECT_THAT(*used, Not(FaultsWith("race.bogus"))),
+                          "there is no diagnostic \"race.bogus\"");
+  EXPECT_THAT(kernel, Not(FaultsWith("memory.read_unwritten")));
 }
 
 TEST_F(Header, ExplicitWaitsAreTheAuthors) {

@@ -271,6 +271,28 @@ def test_budgets(case):
     assert case.run("--max-instructions", 6).returncode == SUCCESS
 
 
+@pytest.mark.parametrize(("option", "value", "text"), [
+    ("--max-instructions", "10k", "a whole number"),
+    ("--max-instructions", "1.5", "a whole number"),
+    ("--max-instructions", "-1", "a whole number"),
+    ("--max-instructions", str(2**63), "a whole number"),
+    ("--max-time-ns", "abc", "a number that is not negative"),
+    ("--max-time-ns", "nan", "a number that is not negative"),
+    ("--max-wall-time", "-2", "a number that is not negative"),
+    ("--rtol", "x", "a number that is not negative"),
+])
+def test_a_number_that_is_none_is_named_with_what_is_expected(
+        case, option, value, text):
+    r = case.run(option, value)
+    refuses(r, USAGE, "input.usage", f"{option}: {text}", f'not "{value}"')
+    assert "00000000" not in r.stderr
+
+
+def test_the_highest_whole_number_is_a_limit(case):
+    assert case.run("--max-instructions", 2**63 - 1,
+                    "--max-time-ns", "1e9").returncode == SUCCESS
+
+
 def test_allow_takes_only_what_can_be_allowed(case):
     allowed = case.run("--allow", "memory.read_unwritten,cast.nan_to_integer")
     assert allowed.returncode == SUCCESS, allowed.stderr

@@ -220,6 +220,71 @@ def test_a_place_that_is_not_there_is_refused(place, text):
     assert caught.value.id == "debug.place"
 
 
+@pytest.mark.parametrize(("place", "fix"), [
+    ("u", "name one of its tensors: x, y, t"), ("t[0:4", "close the index"),
+    ("t[200]", r"stay inside t, which is \(128, 64\)"),
+])
+def test_a_place_that_is_refused_says_what_to_write_instead(place, fix):
+    with pytest.raises(trnemu.InputFault, match=f"fix .*{fix}"):
+        started().read(place)
+
+
+def two_named_t():
+    """Tensors 1 and 2 are named t; they hold 1 and 2."""
+    b = trnemu.ProgramBuilder(target="trn2", name="k")
+    y = b.output("y", SHAPE, "float32")
+    for value in (1.0, 2.0):
+        t = b.sbuf(SHAPE, "float32", name="t")
+        b.memset(dst=t, value=value)
+        b.dma_copy(dst=y, src=t)
+    return b.build()
+
+
+@pytest.mark.parametrize(("place", "value"), [
+    ("%1", 1.0), ("%2", 2.0), ('%1"t"', 1.0), ('%2"t"', 2.0),
+    ('%2"t"[0:3, 5]', 2.0), ("%1[0:3, 5]", 1.0),
+])
+def test_a_tensor_can_be_named_as_disasm_writes_it(place, value):
+    program = two_named_t()
+    assert '%1"t"' in program.to_text() and '%2"t"' in program.to_text()
+    d = trnemu.debug(program, {})
+    d.watch(place)
+    assert d.continue_().kind == "watch"
+    d.continue_()
+    assert (d.read(place).values == value).all()
+
+
+@pytest.mark.parametrize("place", ["t", "t[0:3]"])
+def test_a_name_that_two_tensors_have_is_refused(place):
+    d = trnemu.debug(two_named_t(), {})
+    for look in (d.read, d.watch):
+        with pytest.raises(trnemu.InputFault, match="2 tensors named t") as caught:
+            look(place)
+        assert caught.value.id == "debug.place"
+        for reference, line in zip(('%1"t"', '%2"t"'), caught.value.related):
+            assert line.startswith(reference) and "test_debugger.py:" in line
+
+
+@pytest.mark.parametrize(("place", "text"), [
+    ("%3", "no tensor %3"), ('%1"u"', 'tensor %1 is called "t"'),
+    ("%99999999999", "no tensor"), ("%", "no tensor %"), ("%1t", "says otherwise"),
+])
+def test_an_index_that_is_no_tensor_is_refused(place, text):
+    with pytest.raises(trnemu.InputFault, match=text) as caught:
+        trnemu.debug(two_named_t(), {}).read(place)
+    assert caught.value.id == "debug.place"
+
+
+def test_dump_and_watch_of_the_command_refuse_an_ambiguous_name(tmp_path):
+    path = tmp_path / "k.trn"
+    two_named_t().save(path)
+    for option in ("--dump", "--watch"):
+        r = command("run", path, "--break", "0", option, "t")
+        refuses(r, USAGE, "debug.place", '%1"t"', '%2"t"')
+    r = command("run", path, "--break", "3", "--dump", '%2"t"[0, 0:2]')
+    assert r.returncode == SUCCESS and '%2"t"' in r.stdout
+
+
 def test_a_view_of_another_builder_is_refused():
     _, other = doubled()
     b = trnemu.ProgramBuilder(target="trn2", name="k")

@@ -563,3 +563,30 @@ def test_row_36_a_two_byte_tile_of_psum_at_byte_2(target):
     assert fault.category == "illegal"
     says(fault, "byte 2", "multiples of 4", "byte 4")
     assert (placed(4).astype(float) == 1).all()
+
+
+def parameter_of(build):
+    """The details of the fault of reading a tile half written."""
+    b = trnemu.ProgramBuilder(target="trn2")
+    t = b.sbuf((4, 8), "float32", name="t")
+    b.memset(dst=t[0:2], value=1.0)
+    build(b, t)
+    with pytest.raises(trnemu.Fault) as caught:
+        trnemu.run(b.build(), {})
+    assert caught.value.id == "memory.read_unwritten"
+    return caught.value.operand, caught.value.details.get("parameter")
+
+
+def test_an_operand_called_as_its_parameter_has_no_parameter_line():
+    # One tile is dst and data, and data is what is read.
+    operand, parameter = parameter_of(lambda b, t: b.tensor_scalar(
+        dst=t, data=t, op0="add", operand0=1.0))
+    assert operand == "data" and parameter is None
+
+
+def test_an_operand_called_otherwise_has_the_parameter_it_is():
+    # The transpose is a matmul with the identity: its data is stationary or
+    # moving.
+    operand, parameter = parameter_of(lambda b, t: b.nc_transpose(
+        dst=b.psum((8, 4), "float32"), data=t, engine="tensor"))
+    assert operand in ("stationary", "moving") and parameter == "data"

@@ -186,3 +186,42 @@ def test_the_command_has_every_limit(tmp_path):
     for option in ("--max-instructions", "--max-time-ns", "--max-wall-time",
                    "--max-host-memory"):
         assert option in command("run", "--help").stdout
+
+
+@pytest.mark.parametrize(("name", "value", "error"), [
+    ("max_host_memory", "1GB", TypeError), ("max_host_memory", 1e9, TypeError),
+    ("max_instructions", "10", TypeError), ("max_instructions", 2**63, ValueError),
+    ("max_wall_time", "1", TypeError), ("max_time_ns", [1], TypeError),
+])
+def test_a_limit_that_is_no_number_names_the_argument(name, value, error):
+    p = trnemu.ProgramBuilder(target="trn2").build()
+    runs = [lambda **o: trnemu.run(p, {}, **o),
+            lambda **o: trnemu.explore(p, {}, 1, **o),
+            lambda **o: trnemu.debug(p, {}, **o)]
+    for run in runs:
+        with pytest.raises(error, match=f"{name} must be"):
+            run(**{name: value})
+
+
+def test_limits_may_be_numbers_of_numpy():
+    p = trnemu.ProgramBuilder(target="trn2").build()
+    trnemu.run(p, {}, max_host_memory=np.int64(2**30), max_wall_time=np.float32(9),
+               max_instructions=np.int32(9), max_time_ns=9)
+
+
+def test_a_negative_wall_time_is_called_as_the_argument_is():
+    p = trnemu.ProgramBuilder(target="trn2").build()
+    with pytest.raises(trnemu.InputFault, match="max_wall_time must not be"):
+        trnemu.run(p, {}, max_wall_time=-1)
+
+
+@pytest.mark.parametrize(("id", "ending"), [
+    ("nosuch", '"nosuch" to allow\n'),
+    ("memory.read_unwriten", 'to allow; the nearest is "memory.read_unwritten"\n'),
+])
+def test_an_id_to_allow_that_nothing_has_is_refused_with_the_nearest_if_any(
+        id, ending):
+    p = trnemu.ProgramBuilder(target="trn2").build()
+    with pytest.raises(trnemu.InputFault) as caught:
+        trnemu.run(p, {}, allow=[id])
+    assert ending in f"{caught.value}\n"

@@ -283,6 +283,10 @@ def test_a_tile_far_outside_is_refused_in_a_file(address, tmp_path):
         assert command(*line).returncode == FAULT
     r = command("verify", path, "--memory-map", "-")  # drawn all the same
     assert r.returncode == FAULT and "t2" in r.stdout
+    # t2 has 512 bytes in a partition of 196608.
+    past = address + 512 - 196608
+    assert f"which the highest tile exceeds by {past} bytes\n" in r.stdout
+    assert "bytes above" not in r.stdout
 
 
 def test_psum_of_a_file_has_its_own_limit():

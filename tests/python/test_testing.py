@@ -162,6 +162,15 @@ def test_faults_with_takes_one_id_and_its_attributes():
             b.tensor_copy(dst=t, src=t)
 
 
+def test_an_id_that_does_not_exist_is_an_error():
+    for look in (testing.assert_faults_with, testing.assert_warns_with):
+        with pytest.raises(ValueError, match="no diagnostic 'race.bogus'"):
+            look("race.bogus", unwritten)
+    with pytest.raises(ValueError, match="did you mean 'memory.read_unwritten'"):
+        with testing.faults_with("memory.read_unwriten"):
+            pass
+
+
 def test_assert_faults_with_runs_what_it_is_given():
     fault = testing.assert_faults_with("memory.read_unwritten", unwritten)
     assert fault.operand == "src"
@@ -218,6 +227,8 @@ def test_one(trn): assert trn.target == "trn3"
     assert "on trn2" in result.stdout and "1 passed, 1 skipped" in result.stdout
     result = run_pytest(tmp_path, text, "-s", "--trnemu-target", "trn1,trn3")
     assert "on trn1" in result.stdout and "3 passed" in result.stdout
+    result = run_pytest(tmp_path, text.replace("trn3", "trn5"))
+    assert result.returncode != 0 and "no target 'trn5'" in result.stdout
     result = run_pytest(tmp_path, text, "--trnemu-target", "trn4")
     assert result.returncode == 4 and "no target 'trn4'" in result.stderr
 

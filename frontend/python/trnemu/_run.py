@@ -11,6 +11,7 @@ import numpy as np
 from trnemu import _trnemu
 from trnemu._dtype import Dtype
 from trnemu._fault import fault_of
+from trnemu._limits import real, whole
 from trnemu._trnemu import Finding, Program
 
 Schedule = str | int
@@ -227,13 +228,15 @@ def _options(
         "schedule_seed": schedule_seed,
         "numerics": _numerics(numerics),
         "seed": _seed("seed", seed),
-        "max_instructions": max_instructions,
+        "max_instructions": whole(
+            "max_instructions", max_instructions, "instructions"
+        ),
         "time": bool(time),
         "values": bool(values),
         "stop_at_nan": bool(stop_at_nan),
-        "max_time_ns": max_time_ns,
-        "max_wall_time": max_wall_time,
-        "max_host_memory": max_host_memory,
+        "max_time_ns": real("max_time_ns", max_time_ns, "nanoseconds"),
+        "max_wall_time": real("max_wall_time", max_wall_time, "seconds"),
+        "max_host_memory": whole("max_host_memory", max_host_memory, "bytes"),
     }
 
 
@@ -371,7 +374,8 @@ class Device:
         memory that its runs may need, checked before anything is copied.
         Fault: a broken rule, capacity, limit.
         """
-        executable = self._device.load(program, _names(allow), max_host_memory)
+        limit = whole("max_host_memory", max_host_memory, "bytes")
+        executable = self._device.load(program, _names(allow), limit)
         return Executable(program, executable)
 
     def __repr__(self) -> str:

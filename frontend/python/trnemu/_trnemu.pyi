@@ -437,5 +437,8 @@ def target_generations() -> dict[str, int]:
 def set_package(directory: str) -> None:
     """Frames of files in this directory are not the user's."""
 
+def diagnostic_ids() -> list[str]:
+    """The ids that faults and warnings have, sorted."""
+
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """The candidate spelt most like `name`, or ""."""

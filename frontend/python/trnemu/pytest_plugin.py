@@ -140,12 +140,22 @@ class Trn:
         return f"<Trn {self.target}>"
 
 
+def _check_targets(names: Sequence[object], test: str) -> None:
+    for name in names:
+        if name not in trnemu.targets:
+            raise pytest.UsageError(
+                f"trnemu_targets of {test}: there is no target {name!r}; there "
+                f"are {', '.join(trnemu.targets)}"
+            )
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "trn" not in metafunc.fixturenames:
         return
     chosen = _targets(metafunc.config)
     marker = metafunc.definition.get_closest_marker("trnemu_targets")
     if marker is not None:
+        _check_targets(marker.args, metafunc.definition.nodeid)
         chosen = [name for name in chosen if name in marker.args]
     metafunc.parametrize("trn", chosen, indirect=True)
 

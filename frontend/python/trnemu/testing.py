@@ -32,7 +32,7 @@ import numpy as np
 from trnemu._dtype import Dtype
 from trnemu._fault import Fault
 from trnemu._run import RunResult, run
-from trnemu._trnemu import Finding, Program
+from trnemu._trnemu import Finding, Program, diagnostic_ids, nearest
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 Schedule = str | int
@@ -273,6 +273,19 @@ def _check(finding: Fault | Finding, wanted: Mapping[str, Any]) -> None:
             )
 
 
+def _check_id(id: str) -> None:
+    """An id that nothing has could only ever fail, or look like a bug."""
+    known = diagnostic_ids()
+    if id in known:
+        return
+    near = nearest(id, known)
+    raise ValueError(
+        f"there is no diagnostic {id!r}"
+        + (f"; did you mean {near!r}?" if near else "")
+        + " (trnemu explain lists them)"
+    )
+
+
 @contextlib.contextmanager
 def faults_with(id: str, **attributes: Any) -> Iterator[Caught]:
     """The block raises a Fault of this id; attributes are compared too.
@@ -281,6 +294,7 @@ def faults_with(id: str, **attributes: Any) -> Iterator[Caught]:
             b.tensor_copy(dst=t, src=x)
         assert "hbm" in caught.fault.message
     """
+    _check_id(id)
     caught = Caught()
     try:
         yield caught
@@ -309,6 +323,7 @@ def assert_warns_with(
     id: str, source: Source, inputs: Arrays | None = None, **options: Any
 ) -> Finding:
     """The program runs, and this id is among its diagnostics."""
+    _check_id(id)
     try:
         found = run(_program(source), inputs or {}, **options).diagnostics
     except Fault as fault:
