@@ -38,7 +38,8 @@ Runner::Runner(const Program& program, Machine& machine,
       opcode_counts_(kNumOpcodes, 0),
       operation_counts_(program.operations.size(), 0) {
   if (options.checks == Checks::kFull && options.values) {
-    races_ = std::make_unique<RaceDetector>(program, placement_);
+    races_ =
+        std::make_unique<RaceDetector>(program, placement_, options_.allow);
   }
   loops_.reserve(program.cores.size() * kSequencers.size());
   for (size_t c = 0; c < program.cores.size(); ++c) {

@@ -109,6 +109,8 @@ class Runner : public FindingSink {
   absl::Status RunRandom();
   absl::Status CheckBudgets();  // core/runner_budgets.cc
   absl::Status CheckTime() const;
+  // Wall time, and whether the user wants the run to end.
+  absl::Status CheckHost() const;
   absl::Status OverInstructions() const;
   void SetInstructionLimit();
 

@@ -67,12 +67,8 @@ absl::Status Runner::CheckTime() const {
                    " ns of simulated time, the limit given"));
 }
 
-absl::Status Runner::CheckBudgets() {
-  if (held_ && profile_.instructions > held_until_) return *held_;
-  if (profile_.instructions >= max_instructions_) return OverInstructions();
-  if (absl::Status time = CheckTime(); !time.ok()) return time;
+absl::Status Runner::CheckHost() const {
   if (options_.max_wall_seconds &&
-      profile_.instructions % kClockInterval == 0 &&
       SecondsSince(started_) > *options_.max_wall_seconds) {
     return MakeFault(
         Category::kLimit, "limit.wall_time",
@@ -80,10 +76,22 @@ absl::Status Runner::CheckBudgets() {
                      " s on this host, the limit given; ",
                      profile_.instructions, " instructions were executed"));
   }
-  if (options_.interrupted && profile_.instructions % kInterruptInterval == 0 &&
-      options_.interrupted()) {
+  if (options_.interrupted && options_.interrupted()) {
     return MakeFault(Category::kLimit, "limit.interrupted",
                      "the run was interrupted");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runner::CheckBudgets() {
+  if (held_ && profile_.instructions > held_until_) return *held_;
+  if (profile_.instructions >= max_instructions_) return OverInstructions();
+  if (absl::Status time = CheckTime(); !time.ok()) return time;
+  const bool late = options_.max_wall_seconds &&
+                    profile_.instructions % kClockInterval == 0 &&
+                    SecondsSince(started_) > *options_.max_wall_seconds;
+  if (late || profile_.instructions % kInterruptInterval == 0) {
+    if (absl::Status host = CheckHost(); !host.ok()) return host;
   }
   return strict_;
 }

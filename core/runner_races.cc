@@ -9,8 +9,8 @@
 namespace trnemu {
 namespace {
 
-// Events that are kept before they are looked at: 32 MB of them.
-constexpr size_t kMaxTrace = size_t{1} << 22;
+// Events that are kept before they are looked at: 8 MB of them.
+constexpr size_t kMaxTrace = size_t{1} << 20;
 // Instructions that a run goes on for after a read of unwritten memory.
 constexpr int64_t kHeldFor = 1 << 16;
 constexpr size_t kMaxListed = 8;
@@ -30,7 +30,8 @@ std::string Times(const Diagnostic& d) {
 }  // namespace
 
 void Runner::TraceStep(const Sequencer& s) {
-  if (trace_.events.size() >= kMaxTrace) races_->Consume(trace_, false);
+  if (trace_.events.size() >= kMaxTrace)
+    races_->Consume(trace_, false, nullptr);
   trace_.events.push_back({static_cast<uint32_t>(s.next - s.begin),
                            static_cast<uint16_t>(&s - sequencers_.data()),
                            TraceEvent::Kind::kStep});
@@ -57,7 +58,12 @@ absl::Status Runner::Conclude(absl::Status status) {
     return status;
   }
   if (held_) status = *held_;
-  races_->Consume(trace_, true);
+  absl::Status host;
+  const auto stop = [&] {
+    host = CheckHost();
+    return !host.ok();
+  };
+  if (!races_->Consume(trace_, true, stop)) return host;
   std::vector<Diagnostic> errors;
   current_ = nullptr;
   for (const Diagnostic& d : races_->findings()) {

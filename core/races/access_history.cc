@@ -197,7 +197,12 @@ void AccessHistory::CheckOwner(Segment& segment) {
   if (std::none_of(list.begin(), list.end(), foreign)) return;
   DropHidden(segment);
   if (std::none_of(list.begin(), list.end(), foreign)) {
-    segment.owner = mine.tensor;
+    const bool all_mine =
+        std::none_of(list.begin(), list.end(), [&](uint32_t id) {
+          const RaceAccess& other = records_[id].access;
+          return other.write && other.owns && other.tensor != mine.tensor;
+        });
+    if (all_mine) segment.owner = mine.tensor;
     return;
   }
   const Footprint& f = mine.footprint;

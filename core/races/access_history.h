@@ -30,8 +30,7 @@ struct RaceAccess {
   uint16_t operand = 0;  // slot; kIndexOperand: of indices
   bool write = false;
   bool owns = true;  // a write that leaves data (not a reset)
-  // Only some bytes of the footprint are touched, the first and the last among
-  // them.
+  // Only some bytes of the footprint are touched.
   bool vague = false;
   uint32_t position = 0;  // in the sequencer's loops (RaceDetector)
   Footprint footprint;

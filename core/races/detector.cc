@@ -16,11 +16,30 @@ constexpr size_t kMaxRepeated = size_t{1} << 20;
 // Places in loops that are remembered, for reports.
 constexpr uint32_t kPositions = 1024;
 
+// Operands of which data or a mask say which bytes are touched (docs/memory.md
+// has the list); the footprint is all that may be.
+bool TouchesPart(Opcode opcode, size_t operand) {
+  switch (opcode) {
+    case Opcode::kStreamShuffle:
+    case Opcode::kLocalGather:
+    case Opcode::kNGather:
+    case Opcode::kTopK:
+    case Opcode::kNonzeroWithCount:
+      return true;
+    case Opcode::kTensorCopyPredicated:
+      return operand == slot::TensorCopyPredicated::kDst;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
-RaceDetector::RaceDetector(const Program& program, const Placement& placement)
+RaceDetector::RaceDetector(const Program& program, const Placement& placement,
+                           std::span<const std::string> allow)
     : program_(program),
       placement_(placement),
+      allow_(allow),
       lanes_(program),
       written_(program.tensors.size()),
       order_(program, lanes_) {
@@ -68,27 +87,31 @@ void RaceDetector::Reset() {
   value_at_ = 0;
   found_.clear();
   findings_.clear();
+  found_of_id_.clear();
   consequences_.clear();
 }
 
-void RaceDetector::Consume(Trace& trace, bool last) {
-  Pass(trace, last);
+bool RaceDetector::Consume(Trace& trace, bool last,
+                           const std::function<bool()>& stop) {
+  if (!Pass(trace, last, stop)) return false;
   const bool whole = first_ && last && trace.events.size() <= kMaxRepeated;
   // Signals that came too late to be seen by a wait that they might have
   // satisfied: once more, knowing them.
   for (int pass = 1; whole && !order_.settled() && pass < kMaxPasses; ++pass) {
     order_.Restart();
     Reset();
-    Pass(trace, last);
+    if (!Pass(trace, last, stop)) return false;
   }
   if (last) SortFindings();
   first_ = false;
   value_at_ = 0;
   trace.events.clear();
   trace.values.clear();
+  return true;
 }
 
-void RaceDetector::Pass(const Trace& trace, bool last) {
+bool RaceDetector::Pass(const Trace& trace, bool last,
+                        const std::function<bool()>& stop) {
   for (const TraceEvent& event : trace.events) {
     if (event.kind == TraceEvent::Kind::kStep) {
       ++sequencers_[event.sequencer].left;
@@ -97,11 +120,15 @@ void RaceDetector::Pass(const Trace& trace, bool last) {
   for (const TraceEvent& event : trace.events) {
     if (event.kind == TraceEvent::Kind::kStep) {
       Step(event, trace);
-      if (step_ % kLeastInterval == 0) FindLeast(last);
+      if (step_ % kLeastInterval == 0) {
+        FindLeast(last);
+        if (stop && stop()) return false;
+      }
     } else {
       Exchange(trace);
     }
   }
+  return true;
 }
 
 // The minimum of the clocks of those who still do something.
@@ -312,6 +339,7 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
     access.operand = static_cast<uint16_t>(o);
     access.write = specs[o].role != Role::kIn;
     access.owns = i.opcode != Opcode::kPsumReset;
+    access.vague = TouchesPart(i.opcode, o);
     if (const Indirection* n = core.IndirectionOf(operand)) {
       EnterMoved(operand, *n, access, clock, trace);
     } else if (HoldsMxScales(i.opcode, o)) {

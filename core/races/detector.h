@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -35,14 +36,23 @@ namespace trnemu {
 
 class RaceDetector : public RaceSink {
  public:
-  // Both are kept by reference.
-  RaceDetector(const Program& program, const Placement& placement);
+  // All are kept by reference. `allow`: ids of findings that are let pass,
+  // which must not hide others.
+  RaceDetector(const Program& program, const Placement& placement,
+               std::span<const std::string> allow);
 
   // Takes in what happened since the last call and empties the trace. `last`:
-  // nothing will follow.
-  void Consume(Trace& trace, bool last);
+  // nothing will follow. `stop` is asked now and then; false: it wanted to.
+  bool Consume(Trace& trace, bool last, const std::function<bool()>& stop);
   // What was found, causes first; each pair of instructions once, with a count.
   const std::vector<Diagnostic>& findings() const { return findings_; }
+
+  // Bytes that a part of a DMA touches in one operand.
+  struct Piece {
+    int64_t partition = 0;
+    int64_t begin = 0, end = 0;
+    int part = 0;
+  };
 
   void Unordered(const RaceAccess& before, const RaceAccess& after,
                  const Overlap& where) override;
@@ -76,7 +86,7 @@ class RaceDetector : public RaceSink {
   static constexpr uint32_t kNone = 0xffffffff;
 
   void Reset();
-  void Pass(const Trace& trace, bool last);
+  bool Pass(const Trace& trace, bool last, const std::function<bool()>& stop);
   void Step(const TraceEvent& event, const Trace& trace);
   void Exchange(const Trace& trace);
   void TakeWaits(const CoreProgram& core, const Instruction& i,
@@ -106,17 +116,21 @@ class RaceDetector : public RaceSink {
   void MoveInLoops(Sequencer& s, size_t index);
   // Whether b comes before a as the author wrote them.
   bool IsWrittenBefore(const RaceAccess& b, const RaceAccess& a) const;
+  // False: not known.
+  bool PiecesOf(const RaceAccess& access, std::vector<Piece>& pieces) const;
   bool PartsCollide(const RaceAccess& a, const RaceAccess& b) const;
   std::string WhoIs(const RaceAccess& access) const;
   Diagnostic Begin(Category category, std::string_view id,
                    const RaceAccess& who, const Overlap& where) const;
   // Whether the pair needs no new finding; counts it if it has one.
-  bool Counted(const Key& key);
+  bool Counted(const Key& key, std::string_view id);
+  bool IsAllowed(std::string_view id) const;
   void Add(const Key& key, Diagnostic finding, bool consequence);
   void SortFindings();
 
   const Program& program_;
   const Placement& placement_;
+  const std::span<const std::string> allow_;
   const RaceLanes lanes_;
   std::vector<bool> written_;  // tensors that the program writes
   SemaphoreOrder order_;
@@ -140,6 +154,7 @@ class RaceDetector : public RaceSink {
   bool first_ = true;  // trace
   std::map<Key, size_t> found_;
   std::vector<Diagnostic> findings_;
+  std::map<std::string, int, std::less<>> found_of_id_;
   std::vector<bool> consequences_;  // of another finding, by its index
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/dynamic.h"
 #include "core/engines/dma.h"
 #include "core/layout.h"
 #include "core/races/detector.h"
@@ -15,7 +16,8 @@
 namespace trnemu {
 namespace {
 
-constexpr size_t kMaxFindings = 64;  // told apart; the rest is not counted
+constexpr int kMaxFindings =
+    64;  // of an id, told apart; the rest is not counted
 
 std::string Range(const char* what, int64_t first, int64_t end) {
   return end - first == 1 ? absl::StrCat(what, " ", first)
@@ -45,35 +47,34 @@ std::string TensorText(const Program& program, uint32_t tensor) {
   return text;
 }
 
-// The bytes that each part of a DMA touches in one operand.
-struct Piece {
-  int64_t partition = 0;
-  int64_t begin = 0, end = 0;
-  int part = 0;
-};
+using Piece = RaceDetector::Piece;
 
-void AddPieces(const Tile& tile, const std::vector<DmaPart>& parts,
-               std::vector<Piece>& pieces) {
+// `plain` is the tile in its own order, where `tile` may be permuted.
+void AddPieces(const Tile& tile, const Tile& plain,
+               const std::vector<DmaPart>& parts, std::vector<Piece>& pieces) {
   const Layout layout = FlatLayout(tile);
   const auto size = static_cast<int64_t>(SizeOf(tile.dtype));
+  const ptrdiff_t stride = plain.partition_stride;
+  const std::byte* const origin =
+      plain.base - plain.first_partition * stride - plain.address;
+  const auto add = [&](ptrdiff_t offset, int part) {
+    int64_t at = tile.base + offset - origin;
+    const int64_t partition = stride == 0 ? 0 : at / stride;
+    at -= partition * stride;
+    if (!pieces.empty() && pieces.back().end == at &&
+        pieces.back().partition == partition && pieces.back().part == part) {
+      pieces.back().end += size;
+    } else {
+      pieces.push_back({partition, at, at + size, part});
+    }
+  };
   for (size_t p = 0; p < parts.size(); ++p) {
-    ForEachRun(
-        layout, parts[p].first, parts[p].count,
-        [&](ptrdiff_t offset, int64_t element, int64_t n) {
-          for (int64_t e = 0; e < n; ++e) {
-            const int64_t row = (element + e) / tile.free_size;
-            const int64_t at = offset + e * layout.step() -
-                               row * tile.partition_stride + tile.address;
-            const int64_t partition = tile.first_partition + row;
-            if (!pieces.empty() && pieces.back().end == at &&
-                pieces.back().partition == partition &&
-                pieces.back().part == static_cast<int>(p)) {
-              pieces.back().end += size;
-              continue;
-            }
-            pieces.push_back({partition, at, at + size, static_cast<int>(p)});
-          }
-        });
+    ForEachRun(layout, parts[p].first, parts[p].count,
+               [&](ptrdiff_t offset, int64_t, int64_t n) {
+                 for (int64_t e = 0; e < n; ++e) {
+                   add(offset + e * layout.step(), static_cast<int>(p));
+                 }
+               });
   }
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
     return std::tie(a.partition, a.begin) < std::tie(b.partition, b.begin);
@@ -104,32 +105,55 @@ bool DifferentPartsMeet(const std::vector<Piece>& a,
 bool RaceDetector::PartsCollide(const RaceAccess& a,
                                 const RaceAccess& b) const {
   std::array<std::vector<Piece>, 2> pieces;
-  for (size_t n = 0; n < 2; ++n) {
-    const RaceAccess& access = n == 0 ? a : b;
-    const Instruction& i = *access.instruction;
-    const CoreProgram& core = program_.cores[access.core];
-    const auto operands = core.OperandsOf(i);
-    std::array<Tile, 2> tiles;  // dst, src
-    bool known = i.opcode == Opcode::kDmaCopy && !access.vague;
-    for (size_t o = 0; o < 2 && known; ++o) {
-      Access operand = operands[o].access;
-      const Indirection* moves = core.IndirectionOf(operand);
-      known = moves == nullptr || moves->is_scalar();
-      operand.indirection = 0;
-      placement_.Resolve(access.core, operand, tiles[o]);
-      if (o != access.operand) continue;
-      // Where it was in this run.
-      tiles[o].address +=
-          access.footprint.begin -
-          FootprintOf(operand, program_.tensors[operand.tensor]).begin;
-    }
-    // Of others, where each part goes is not worked out: they may be in order.
-    if (!known) return false;
-    const auto parts =
-        SplitDma(tiles[0], tiles[1], static_cast<int>(access.work.lanes));
-    AddPieces(tiles[access.operand], parts, pieces[n]);
-  }
+  // Where it is not known where each part goes, they may be in order.
+  if (!PiecesOf(a, pieces[0]) || !PiecesOf(b, pieces[1])) return false;
   return DifferentPartsMeet(pieces[0], pieces[1]);
+}
+
+bool RaceDetector::PiecesOf(const RaceAccess& access,
+                            std::vector<Piece>& pieces) const {
+  const Instruction& i = *access.instruction;
+  const CoreProgram& core = program_.cores[access.core];
+  const auto operands = core.OperandsOf(i);
+  if (access.vague || access.operand >= operands.size() ||
+      i.opcode == Opcode::kSendRecv) {
+    return false;
+  }
+  DmaTransfer transfer;
+  transfer.opcode = i.opcode;
+  transfer.num_srcs = 0;
+  std::vector<Tile> plain(operands.size());
+  for (size_t o = 0; o < operands.size(); ++o) {
+    if (operands[o].kind != Operand::Kind::kAccess) continue;
+    Access operand = operands[o].access;
+    const Indirection* const moves = core.IndirectionOf(operand);
+    if (moves != nullptr && !moves->is_scalar()) return false;
+    operand.indirection = 0;
+    Tile& tile = plain[o];
+    placement_.Resolve(access.core, operand, tile);
+    if (o == access.operand) {  // where it was in this run
+      tile = Moved(
+          tile,
+          access.footprint.begin -
+              FootprintOf(operand, program_.tensors[operand.tensor]).begin);
+    }
+    if (o == slot::DmaCopy::kDst) {
+      transfer.dst.tile = tile;
+    } else {
+      transfer.srcs[static_cast<size_t>(transfer.num_srcs++)].tile = tile;
+    }
+  }
+  if (i.opcode == Opcode::kDmaTranspose) {
+    MakeTranspose(transfer,
+                  core.AttributesOf(i)[slot::DmaTranspose::kAxes].bits);
+  }
+  std::vector<DmaPart> parts;
+  SplitDma(transfer, static_cast<int>(access.work.lanes), parts);
+  const size_t o = access.operand;
+  AddPieces(
+      o == slot::DmaCopy::kDst ? transfer.dst.tile : transfer.srcs[o - 1].tile,
+      plain[o], parts, pieces);
+  return true;
 }
 
 // "instruction 3 (dma_copy, triggered by the sync engine)"
@@ -146,14 +170,23 @@ std::string RaceDetector::WhoIs(const RaceAccess& access) const {
   return text + ")";
 }
 
-bool RaceDetector::Counted(const Key& key) {
+bool RaceDetector::Counted(const Key& key, std::string_view id) {
   const auto found = found_.find(key);
-  if (found != found_.end()) ++findings_[found->second].count;
-  return found != found_.end() || findings_.size() >= kMaxFindings;
+  if (found != found_.end()) {
+    ++findings_[found->second].count;
+    return true;
+  }
+  const auto of_id = found_of_id_.find(id);
+  return of_id != found_of_id_.end() && of_id->second >= kMaxFindings;
+}
+
+bool RaceDetector::IsAllowed(std::string_view id) const {
+  return std::find(allow_.begin(), allow_.end(), id) != allow_.end();
 }
 
 void RaceDetector::Add(const Key& key, Diagnostic finding, bool consequence) {
   found_.emplace(key, findings_.size());
+  ++found_of_id_[finding.id];
   findings_.push_back(std::move(finding));
   consequences_.push_back(consequence);
 }
@@ -231,21 +264,23 @@ void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
   }
   const auto assumed = AssumedBy(after.sequencer);
   if (before.work.KnownBy(assumed)) return;
-  // One report of what is missing is enough. What follows from it for others
-  // is not followed up: it would not be what every order has in common.
-  for (uint32_t i = 0; i < before.work.lanes; ++i) {
-    uint32_t& lane = assumed[before.work.lane + i];
-    lane = std::max(lane, before.work.sequence);
-  }
   // The one that should have waited is the second as the author wrote them,
   // whichever came first in this run.
   const bool swapped = IsWrittenBefore(after, before);
   const RaceAccess& earlier = swapped ? after : before;
   const RaceAccess& later = swapped ? before : after;
   const Hazard hazard = HazardOf(earlier, later);
+  // One report of what is missing is enough. What follows from it for others
+  // is not followed up: it would not be what every order has in common.
+  if (!IsAllowed(hazard.id)) {
+    for (uint32_t i = 0; i < before.work.lanes; ++i) {
+      uint32_t& lane = assumed[before.work.lane + i];
+      lane = std::max(lane, before.work.sequence);
+    }
+  }
   const Key key = {reinterpret_cast<uintptr_t>(earlier.instruction),
                    reinterpret_cast<uintptr_t>(later.instruction), hazard.kind};
-  if (Counted(key)) return;
+  if (Counted(key, hazard.id)) return;
   Diagnostic d = Begin(Category::kRace, hazard.id, later, where);
   d.message = absl::StrCat(
       d.operand, " of ", WhoIs(later),
@@ -280,7 +315,7 @@ void RaceDetector::Foreign(const RaceAccess& writer, const RaceAccess& read,
                            const Overlap& where) {
   const Key key = {reinterpret_cast<uintptr_t>(writer.instruction),
                    reinterpret_cast<uintptr_t>(read.instruction), 0};
-  if (Counted(key)) return;
+  if (Counted(key, "memory.overwritten")) return;
   Diagnostic d = Begin(Category::kCapacity, "memory.overwritten", read, where);
   d.message = absl::StrCat(d.operand, " of ", WhoIs(read), " reads ",
                            Place(program_, read, where), " as tile '",

@@ -94,6 +94,10 @@ bool SemaphoreOrder::KnowsAll(const Release& later,
 void SemaphoreOrder::Signal(uint32_t semaphore, const Release& release,
                             SignalOp) {
   Semaphore& s = semaphores_[semaphore];
+  if (release.total() == 0) {  // helps nobody
+    clocks_->Release(release.clock);
+    return;
+  }
   if (s.loose) {
     JoinRelease(release, s.seen);
     clocks_->Release(release.clock);
@@ -193,6 +197,7 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
     s.consumer = lane;
     s.consumer_sequence = sequence;
   }
+  if (value <= 0) return;  // it has always been
   if (s.loose) {
     Join(clock, s.seen);
     return;
@@ -212,7 +217,7 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
   const int64_t end = next != judge.groups.end() ? next->before : judge.total;
   group->used = true;
   if (needed >= end) {
-    JoinRange(s, group->first, last, clock);
+    JoinOld(s, group->first, last, clock);
     return;
   }
   if (group != judge.groups.begin()) {
@@ -220,7 +225,7 @@ void SemaphoreOrder::Wait(uint32_t semaphore, int64_t value, bool consume,
   }
   const int64_t now = s.first + static_cast<int64_t>(s.releases.size());
   const int64_t first = std::max(group->first, now - kMaxApart);
-  JoinRange(s, group->first, first, clock);
+  JoinOld(s, group->first, first, clock);
   int64_t apart = needed - std::max(group->before, judge.forgotten);
   for (int64_t n = std::max(group->first, judge.first); n < first; ++n) {
     apart -= judge.releases[static_cast<size_t>(n - judge.first)].total();
@@ -238,6 +243,22 @@ void SemaphoreOrder::JoinRelease(const Release& r,
     uint32_t& lane = clock[r.work.lane + i];
     lane = std::max(lane, r.work.sequence);
   }
+}
+
+// The same as JoinRange; of many signals at little cost each time, with what
+// older ones know, too (which those know anyway).
+void SemaphoreOrder::JoinOld(Semaphore& s, int64_t first, int64_t last,
+                             std::span<uint32_t> clock) const {
+  const int64_t end = s.first + static_cast<int64_t>(s.releases.size());
+  last = std::min(last, end);
+  if (last - first <= 2 * kMaxApart || s.old_until > last) {
+    JoinRange(s, first, last, clock);
+    return;
+  }
+  if (s.old.empty()) s.old.assign(lanes_, 0);
+  JoinRange(s, std::max(s.old_until, s.first), last, s.old);
+  s.old_until = last;
+  Join(clock, s.old);
 }
 
 void SemaphoreOrder::JoinRange(const Semaphore& s, int64_t first, int64_t last,

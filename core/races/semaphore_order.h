@@ -83,6 +83,8 @@ class SemaphoreOrder {
     // Who waited, at which instruction last; empty if that is the waiter.
     std::vector<std::pair<uint32_t, uint32_t>> waits;
     std::vector<uint32_t> seen;  // loose: what all signals so far know
+    std::vector<uint32_t> old;   // what those before old_until know
+    int64_t old_until = 0;
   };
   // A pass over the events: semaphores and the clocks they refer to.
   struct Judge {
@@ -100,6 +102,8 @@ class SemaphoreOrder {
   bool KnowsAll(const Release& later, const Release& earlier) const;
   void EnterGroup(Semaphore& s, const Release& release);
   void JoinRelease(const Release& r, std::span<uint32_t> clock) const;
+  void JoinOld(Semaphore& s, int64_t first, int64_t last,
+               std::span<uint32_t> clock) const;
   void JoinRange(const Semaphore& s, int64_t first, int64_t last,
                  std::span<uint32_t> clock) const;
   void JoinPart(Judge judge, int64_t first, int64_t last, int64_t needed,

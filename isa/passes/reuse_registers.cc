@@ -92,8 +92,9 @@ void Reuse::Number() {
                    });
   std::vector<std::pair<uint32_t, uint32_t>> numbers;  // number, last use
   for (const auto& [use, logical] : order) {
-    auto it = std::find_if(numbers.begin(), numbers.end(),
-                           [&](const auto& n) { return n.second < use.first; });
+    auto it = std::find_if(
+        numbers.begin(), numbers.end(),
+        [&, first = use.first](const auto& n) { return n.second < first; });
     if (it == numbers.end()) it = numbers.insert(it, {logical, 0});
     it->second = use.last;
     number_[logical] = it->first;
