@@ -225,3 +225,13 @@ def test_an_id_to_allow_that_nothing_has_is_refused_with_the_nearest_if_any(
     with pytest.raises(trnemu.InputFault) as caught:
         trnemu.run(p, {}, allow=[id])
     assert ending in f"{caught.value}\n"
+
+
+@pytest.mark.parametrize("option, value", [
+    ("checks", None), ("strict", "no"), ("time", None), ("values", 1.0), ("stop_at_nan", "yes"), ("allow", [3]),
+])
+def test_an_option_of_another_type_is_a_type_error_that_names_it(option, value):
+    b = trnemu.ProgramBuilder(target="trn2")
+    b.memset(dst=b.sbuf((1, 1), "float32"), value=0.0)
+    with pytest.raises(TypeError, match=option):
+        trnemu.run(b.build(), {}, **{option: value})

@@ -1,10 +1,12 @@
-"""Limits that a run is given: numbers, or None."""
+"""Options of a run: limits, which are numbers or None, flags and words."""
 
 from __future__ import annotations
 
 import numbers
 import operator
 from typing import Any
+
+import numpy as np
 
 
 def whole(name: str, value: Any, of: str) -> int | None:
@@ -31,3 +33,17 @@ def real(name: str, value: Any, of: str) -> float | None:
             f"{name} must be a number of {of} or None, not {value!r}"
         )
     return float(value)
+
+
+def flag(name: str, value: Any) -> bool:
+    """`value` if it is a bool; TypeError names the argument."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {value!r}")
+
+
+def word(name: str, value: Any) -> str:
+    """`value` if it is a str; TypeError names the argument."""
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{name} must be a str, not {value!r}")

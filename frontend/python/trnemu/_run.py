@@ -11,7 +11,7 @@ import numpy as np
 from trnemu import _trnemu
 from trnemu._dtype import Dtype
 from trnemu._fault import fault_of
-from trnemu._limits import real, whole
+from trnemu._limits import flag, real, whole, word
 from trnemu._trnemu import Finding, Program
 
 Schedule = str | int
@@ -221,9 +221,9 @@ def _options(
     """The options of a run as the extension takes them."""
     order, schedule_seed = _schedule(schedule, time)
     return {
-        "checks": checks,
-        "allow": _names(allow),
-        "strict": bool(strict),
+        "checks": word("checks", checks),
+        "allow": [word("allow", id) for id in _names(allow)],
+        "strict": flag("strict", strict),
         "schedule": order,
         "schedule_seed": schedule_seed,
         "numerics": _numerics(numerics),
@@ -231,9 +231,9 @@ def _options(
         "max_instructions": whole(
             "max_instructions", max_instructions, "instructions"
         ),
-        "time": bool(time),
-        "values": bool(values),
-        "stop_at_nan": bool(stop_at_nan),
+        "time": flag("time", time),
+        "values": flag("values", values),
+        "stop_at_nan": flag("stop_at_nan", stop_at_nan),
         "max_time_ns": real("max_time_ns", max_time_ns, "nanoseconds"),
         "max_wall_time": real("max_wall_time", max_wall_time, "seconds"),
         "max_host_memory": whole("max_host_memory", max_host_memory, "bytes"),
