@@ -103,9 +103,11 @@ CostFacts FactsOf(Opcode opcode, const ExecuteArgs& args) {
   const Tile& source = args.slots[main].tile;
   const auto attributes = args.attributes;
   AddFact(facts, CostCondition::kSource16Bit, main != 0 && Is16Bit(source));
-  AddFact(facts, CostCondition::kDest8Bit, SizeOf(dst.dtype) == 1);
+  // A register load has a register first.
+  const bool has_dst = args.slots[0].kind == Operand::Kind::kAccess;
+  AddFact(facts, CostCondition::kDest8Bit, has_dst && SizeOf(dst.dtype) == 1);
   AddFact(facts, CostCondition::kPsumSource, main != 0 && InPsum(source));
-  AddFact(facts, CostCondition::kPsumDest, InPsum(dst));
+  AddFact(facts, CostCondition::kPsumDest, has_dst && InPsum(dst));
   switch (opcode) {
     case Opcode::kLoadStationary:
       AddFact(facts, CostCondition::kMatmulFp32,

@@ -53,11 +53,12 @@ void IntegerResultCheck::LookAt(int64_t partition, const float* x,
                                                    AnyMagnitude(y, 0x1p23f, n);
   if (!large) return;
   for (size_t i = 0; i < n; ++i) {
-    const int64_t exact =
-        Exactly(op_, static_cast<int64_t>(x[i]), static_cast<int64_t>(y[i]));
     const float rounded = op_ == AluOp::kAdd        ? x[i] + y[i]
                           : op_ == AluOp::kSubtract ? x[i] - y[i]
                                                     : x[i] * y[i];
+    if (!(std::fabs(rounded) < 0x1p62f)) continue;  // beyond any dst
+    const int64_t exact =
+        Exactly(op_, static_cast<int64_t>(x[i]), static_cast<int64_t>(y[i]));
     if (static_cast<int64_t>(rounded) == exact || !Fits(exact, dst_.dtype)) {
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,7 @@ bool Aligned(const std::byte* at) {
 }
 
 std::string Number(double value) {
+  if (!(std::fabs(value) < 0x1p63)) return absl::StrCat(value);
   const auto whole = static_cast<int64_t>(value);
   return static_cast<double>(whole) == value ? absl::StrCat(whole)
                                              : absl::StrCat(value);
