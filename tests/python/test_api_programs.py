@@ -184,7 +184,10 @@ def test_the_type_stubs_are_current():
 
 
 INTERRUPTED = """
+import signal
 import numpy as np, trnemu
+# A shell's background jobs are born ignoring it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 b = trnemu.ProgramBuilder()
 t = b.sbuf((128, 8192), "float32")
 b.memset(dst=t, value=1.0)
