@@ -31,7 +31,7 @@ void ReadBlock(const RowReader& reader, int64_t first, int64_t count,
 // Scans a block of partitions and stores the results.
 void ScanBlock(std::span<const ScanStep> steps, int64_t first, int64_t count,
                int64_t n, float* matrix, float* states, RowWriter& writer) {
-  std::array<float*, kScanRows> out;
+  std::array<float*, kScanRows> out{};
   for (int64_t i = 0; i < count; ++i) {
     out[static_cast<size_t>(i)] = writer.Place(first + i, matrix + i * n);
   }
