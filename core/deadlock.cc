@@ -55,16 +55,6 @@ int64_t Added(const Signal& g) {
   return 0;
 }
 
-int64_t QueuesOf(const Program& program, size_t core, const Instruction& i) {
-  if (!Info(i.opcode).dma) return 1;
-  const auto attributes = program.cores[core].AttributesOf(i);
-  const size_t slot = i.opcode == Opcode::kSendRecv
-                          ? static_cast<size_t>(slot::SendRecv::kQueueSet)
-                          : static_cast<size_t>(slot::DmaCopy::kQueueSet);
-  return program.queue_sets[static_cast<size_t>(attributes[slot].integer())]
-      .queues;
-}
-
 class Builder {
  public:
   explicit Builder(const StalledRun& run) : run_(run) {}

@@ -10,6 +10,16 @@
 
 namespace trnemu {
 
+// How often an instruction gives its signals: once, or once for each queue of
+// its transfer.
+inline int64_t QueuesOf(const Program& program, size_t core,
+                        const Instruction& i) {
+  if (!Info(i.opcode).dma) return 1;
+  const int64_t set =
+      program.cores[core].AttributesOf(i)[slot::DmaCopy::kQueueSet].integer();
+  return program.queue_sets[static_cast<size_t>(set)].queues;
+}
+
 class Semaphores {
  public:
   explicit Semaphores(size_t count) : values_(count, 0) {}

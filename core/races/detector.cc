@@ -265,7 +265,7 @@ void RaceDetector::SignalOne(const trnemu::Signal& g, int64_t value, Work work,
     --work.sequence;
   }
   const int64_t amount = g.op == SignalOp::kInc ? 1 : value;
-  order_.Signal(g.semaphore, {work, amount, clock, sequencer, sequence}, g.op);
+  order_.Signal(g.semaphore, {work, amount, clock, sequencer, sequence});
 }
 
 // Both ends have been triggered: the parts of the transfer follow both, and

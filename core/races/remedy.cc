@@ -5,19 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "core/semaphores.h"
 
 namespace trnemu {
 namespace {
 
 constexpr size_t kMaxNamed = 3;
-
-// Signals of an instruction: what each adds once all its parts are complete.
-int64_t QueuesOf(const Program& program, uint32_t core, const Instruction& i) {
-  if (!Info(i.opcode).dma) return 1;
-  const int64_t set =
-      program.cores[core].AttributesOf(i)[slot::DmaCopy::kQueueSet].integer();
-  return program.queue_sets[static_cast<size_t>(set)].queues;
-}
 
 int64_t AmountOf(const Signal& g) {
   return g.op == SignalOp::kInc ? 1 : g.value;

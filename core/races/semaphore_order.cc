@@ -91,8 +91,7 @@ bool SemaphoreOrder::KnowsAll(const Release& later,
   return true;
 }
 
-void SemaphoreOrder::Signal(uint32_t semaphore, const Release& release,
-                            SignalOp) {
+void SemaphoreOrder::Signal(uint32_t semaphore, const Release& release) {
   Semaphore& s = semaphores_[semaphore];
   if (release.total() == 0) {  // helps nobody
     clocks_->Release(release.clock);
@@ -124,7 +123,6 @@ void SemaphoreOrder::EnterGroup(Semaphore& s, const Release& release) {
     s.groups.push_back({number, s.total});
     return;
   }
-  // Signals of one lane after the other need no look at the group.
   int64_t end = number;
   size_t joined = s.groups.size();
   while (joined > 0) {

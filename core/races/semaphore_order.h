@@ -51,7 +51,7 @@ class SemaphoreOrder {
   bool settled() const;
 
   // A signal; takes over one reference to its clock.
-  void Signal(uint32_t semaphore, const Release& release, SignalOp op);
+  void Signal(uint32_t semaphore, const Release& release);
   // Adds to `clock`, of the engine `lane` at its instruction `sequence`, what
   // the wait proves.
   void Wait(uint32_t semaphore, int64_t value, bool consume, uint32_t lane,

@@ -44,15 +44,13 @@ class SemaphoreOrderTest : public ::testing::Test {
   // An instruction of an engine signals once it is complete.
   void Signal(uint32_t lane, int64_t amount = 1) {
     const uint32_t n = ++clocks_[lane][lane];
-    order_->Signal(0, {{lane, 1, n}, amount, Snapshot(lane), lane, n},
-                   SignalOp::kAdd);
+    order_->Signal(0, {{lane, 1, n}, amount, Snapshot(lane), lane, n});
   }
   // An engine triggers a DMA whose 16 parts signal.
   void SignalDma(uint32_t lane, uint32_t set, int64_t amount = 1) {
     const uint32_t n = ++clocks_[lane][lane];
     const uint32_t k = 2 * ++issued_[set];
-    order_->Signal(0, {{5 + 16 * set, 16, k}, amount, Snapshot(lane), lane, n},
-                   SignalOp::kAdd);
+    order_->Signal(0, {{5 + 16 * set, 16, k}, amount, Snapshot(lane), lane, n});
   }
   void Wait(uint32_t lane, int64_t value, bool consume = false) {
     const uint32_t n = ++clocks_[lane][lane];
