@@ -1,0 +1,58 @@
+"""NKIObject: the base of the classes that kernels take as arguments."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+
+class NKIObject:
+    """The base class of a kernel's configuration objects.
+
+    NKIObject(a=1) has the attribute a. Most classes replace __init__, by a
+    dataclass or by hand; it may be mixed with Enum. A subclass that has
+    annotations and no __init__ takes them in order as positional arguments
+    too, and those with a value in the class may be left out.
+
+    Raises TypeError for a positional argument without a name to go to, one
+    given twice, and a missing one.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if isinstance(self, enum.Enum):
+            return  # its arguments are the member's value, already kept
+        fields = _fields(type(self))
+        if len(args) > len(fields):
+            raise TypeError(
+                f"{type(self).__name__} takes {len(fields)} positional "
+                f"arguments, not {len(args)}"
+            )
+        given = dict(zip(fields, args, strict=False))
+        for name in kwargs:
+            if name in given:
+                raise TypeError(
+                    f"{type(self).__name__} got {name!r} twice, by position "
+                    "and by name"
+                )
+        given.update(kwargs)
+        missing = [
+            name
+            for name in fields
+            if name not in given and not hasattr(type(self), name)
+        ]
+        if missing:
+            raise TypeError(
+                f"{type(self).__name__} misses the arguments "
+                + ", ".join(missing)
+            )
+        for name, value in given.items():
+            setattr(self, name, value)
+
+
+def _fields(cls: type) -> list[str]:
+    """The annotated names of a class and its bases, the first base first."""
+    names: dict[str, None] = {}
+    for base in reversed(cls.__mro__):
+        for name in base.__dict__.get("__annotations__", {}):
+            names.setdefault(name)
+    return list(names)

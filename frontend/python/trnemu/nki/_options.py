@@ -1,0 +1,231 @@
+"""Options of tracing and running kernels, and where each comes from.
+
+In this order: an argument, the command line of `python -m trnemu.nki`, the
+environment, the default. The environment is read when a kernel is launched, so
+a script may set it after its imports.
+
+    NEURON_PLATFORM_TARGET_OVERRIDE   trn1 inf2 gen2, trn2 gen3, trn3 gen4
+    NKI_PRECISE_FP                    1 (default) or 0
+    NKI_SIMULATOR                     1 or 0: accepted, kernels always simulate
+    TRNEMU_NKI                        1 or 0: `import nki` finds this package
+    TRNEMU_NKI_API                    0.2 to 0.6 (default)
+    TRNEMU_NKI_STRICT_FRONTEND        1 or 0 (default)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trnemu import _trnemu
+from trnemu._fault import Fault
+from trnemu._limits import flag, whole
+
+DEFAULT_TARGET = "trn2"
+"""What the other front ends take too; the vendor's simulator takes trn3."""
+
+API_VERSIONS: tuple[tuple[int, int], ...] = (
+    (0, 2),
+    (0, 3),
+    (0, 4),
+    (0, 5),
+    (0, 6),
+)
+"""Versions of the NKI API that differ; the last is the default."""
+
+_TARGET_NAMES = {
+    "trn1": "trn1",
+    "inf2": "trn1",
+    "gen2": "trn1",
+    "trn2": "trn2",
+    "gen3": "trn2",
+    "trn3": "trn3",
+    "gen4": "trn3",
+}
+CHECKS = ("full", "memory", "off")
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a launch uses for arguments it was not given.
+
+    target: "trn1", "trn2" or "trn3". api: the version of the NKI API.
+    numerics, checks, allow, strict, seed, schedule, max_instructions: as
+    trnemu.run takes them. strict_frontend: report Python that the device's own
+    front end refuses. precise_fp: False keeps 16-bit and 8-bit floats as
+    float32, as the vendor's simulator can.
+    """
+
+    target: str = DEFAULT_TARGET
+    api: tuple[int, int] = API_VERSIONS[-1]
+    numerics: Mapping[str, str] = field(default_factory=dict)
+    checks: str = "full"
+    allow: tuple[str, ...] = ()
+    strict: bool = False
+    strict_frontend: bool = False
+    seed: int = 0
+    schedule: str | int | None = None
+    precise_fp: bool = True
+    max_instructions: int | None = None
+
+
+def target_named(name: Any, where: str = "target") -> str:
+    """The target that a platform's name means: inf2 and gen2 are trn1, gen3
+    trn2, gen4 trn3. ValueError, with the list, for another name."""
+    if isinstance(name, str) and name in _TARGET_NAMES:
+        return _TARGET_NAMES[name]
+    raise ValueError(
+        f"{where} must be one of {', '.join(_TARGET_NAMES)}, not {name!r}"
+    )
+
+
+def api_version(given: Any, where: str = "api") -> tuple[int, int]:
+    """The API version of "0.5", (0, 5) or "0.5.0". ValueError, with the list,
+    for another."""
+    parts: Any = given
+    if isinstance(given, str):
+        parts = given.split(".")
+        if len(parts) == 3 and parts[2].isdigit():
+            parts = parts[:2]
+        if all(part.isdigit() for part in parts):
+            parts = [int(part) for part in parts]
+    for version in API_VERSIONS:
+        if isinstance(parts, (list, tuple)) and tuple(parts) == version:
+            return version
+    names = ", ".join(f"{a}.{b}" for a, b in API_VERSIONS)
+    raise ValueError(f"{where} must be one of {names}, not {given!r}")
+
+
+def _numerics(given: Any) -> Mapping[str, str]:
+    rows = _trnemu.numerics_rows()
+    if not isinstance(given, Mapping):
+        raise TypeError(f"numerics must be a dict of str, not {given!r}")
+    for key, value in given.items():
+        if key not in rows:
+            raise ValueError(
+                f"numerics has no key {key!r}; there are {', '.join(rows)}"
+            )
+        values = rows[key][0]
+        if value not in values:
+            raise ValueError(
+                f"numerics {key} must be one of {', '.join(values)}, not "
+                f"{value!r}"
+            )
+    return dict(given)
+
+
+def _checks(given: Any) -> str:
+    if given in CHECKS:
+        return str(given)
+    raise ValueError(f"checks must be one of {', '.join(CHECKS)}, not {given!r}")
+
+
+def _allow(given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"allow must be a list of ids, not {given!r}")
+    return tuple(given)
+
+
+def _schedule(given: Any) -> str | int | None:
+    if given is None or given in ("timed", "program"):
+        return given  # type: ignore[no-any-return]
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    raise ValueError(
+        f"schedule must be timed, program or a whole number, not {given!r}"
+    )
+
+
+_CHECKED: dict[str, Callable[[Any], Any]] = {
+    "target": target_named,
+    "api": api_version,
+    "numerics": _numerics,
+    "checks": _checks,
+    "allow": _allow,
+    "strict": lambda given: flag("strict", given),
+    "strict_frontend": lambda given: flag("strict_frontend", given),
+    "seed": lambda given: whole("seed", given, "the generators"),
+    "schedule": _schedule,
+    "precise_fp": lambda given: flag("precise_fp", given),
+    "max_instructions": lambda given: whole(
+        "max_instructions", given, "instructions"
+    ),
+}
+
+# Of the command line, by name of the field.
+_set: dict[str, Any] = {}
+
+
+def checked(**given: Any) -> dict[str, Any]:
+    """The options as Defaults has them. TypeError for an unknown name,
+    TypeError or ValueError for a wrong value."""
+    for name in given:
+        if name not in _CHECKED:
+            raise TypeError(
+                f"there is no option {name!r}; there are {', '.join(_CHECKED)}"
+            )
+    return {name: _CHECKED[name](value) for name, value in given.items()}
+
+
+def set_defaults(**given: Any) -> None:
+    """Sets defaults that go before the environment, as the command line does;
+    clear_defaults() takes them back. Errors as checked()."""
+    _set.update(checked(**given))
+
+
+def clear_defaults() -> None:
+    """Takes back what set_defaults has set."""
+    _set.clear()
+
+
+def environment() -> dict[str, Any]:
+    """What the environment says now. ValueError, with the variable and the
+    values it takes, for a wrong one."""
+    found: dict[str, Any] = {}
+    name = "NEURON_PLATFORM_TARGET_OVERRIDE"
+    if target := os.environ.get(name):
+        found["target"] = target_named(target, name)
+    name = "TRNEMU_NKI_API"
+    if version := os.environ.get(name):
+        found["api"] = api_version(version, name)
+    for variable, option in _SWITCHES.items():
+        value = os.environ.get(variable)
+        if not value:
+            continue
+        if value not in ("0", "1"):
+            raise ValueError(f"{variable} must be 0 or 1, not {value!r}")
+        if option is not None:
+            found[option] = value == "1"
+    return found
+
+
+# Variables that are 0 or 1, and the option each sets, if any.
+_SWITCHES = {
+    "NKI_PRECISE_FP": "precise_fp",
+    "NKI_SIMULATOR": None,
+    "TRNEMU_NKI": None,
+    "TRNEMU_NKI_STRICT_FRONTEND": "strict_frontend",
+}
+
+
+def defaults(**given: Any) -> Defaults:
+    """The options in effect: those given (None is not given), then those of
+    set_defaults, then the environment's. Errors as checked() and
+    environment()."""
+    known = checked(**{k: v for k, v in given.items() if v is not None})
+    return dataclasses.replace(Defaults(), **{**environment(), **_set, **known})
+
+
+def target_in_effect() -> str:
+    """The target of the kernel under way, else the default one."""
+    trace = sys.modules.get("trnemu.nki._trace")
+    if trace is not None:
+        try:
+            return str(trace.current().target)
+        except Fault:
+            pass  # outside a kernel
+    return defaults().target
