@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trnemu import _trnemu
-from trnemu._fault import Fault
 from trnemu._limits import flag, whole
 
 DEFAULT_TARGET = "trn2"
@@ -50,14 +49,14 @@ CHECKS = ("full", "memory", "off")
 
 
 @dataclass(frozen=True)
-class Defaults:
+class Options:
     """What a launch uses for arguments it was not given.
 
     target: "trn1", "trn2" or "trn3". api: the version of the NKI API.
     numerics, checks, allow, strict, seed, schedule, max_instructions: as
-    trnemu.run takes them. strict_frontend: report Python that the device's own
-    front end refuses. precise_fp: False keeps 16-bit and 8-bit floats as
-    float32, as the vendor's simulator can.
+    trnemu.run takes them, and time. strict_frontend: report Python that the
+    device's own front end refuses. precise_fp: False keeps 16-bit and 8-bit
+    floats as float32, as the vendor's simulator can.
     """
 
     target: str = DEFAULT_TARGET
@@ -71,6 +70,7 @@ class Defaults:
     schedule: str | int | None = None
     precise_fp: bool = True
     max_instructions: int | None = None
+    time: bool = True
 
 
 def target_named(name: Any, where: str = "target") -> str:
@@ -121,7 +121,9 @@ def _numerics(given: Any) -> Mapping[str, str]:
 def _checks(given: Any) -> str:
     if given in CHECKS:
         return str(given)
-    raise ValueError(f"checks must be one of {', '.join(CHECKS)}, not {given!r}")
+    raise ValueError(
+        f"checks must be one of {', '.join(CHECKS)}, not {given!r}"
+    )
 
 
 def _allow(given: Any) -> tuple[str, ...]:
@@ -154,6 +156,7 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     "max_instructions": lambda given: whole(
         "max_instructions", given, "instructions"
     ),
+    "time": lambda given: flag("time", given),
 }
 
 # Of the command line, by name of the field.
@@ -161,7 +164,7 @@ _set: dict[str, Any] = {}
 
 
 def checked(**given: Any) -> dict[str, Any]:
-    """The options as Defaults has them. TypeError for an unknown name,
+    """The options as Options has them. TypeError for an unknown name,
     TypeError or ValueError for a wrong value."""
     for name in given:
         if name not in _CHECKED:
@@ -212,20 +215,17 @@ _SWITCHES = {
 }
 
 
-def defaults(**given: Any) -> Defaults:
+def defaults(**given: Any) -> Options:
     """The options in effect: those given (None is not given), then those of
     set_defaults, then the environment's. Errors as checked() and
     environment()."""
     known = checked(**{k: v for k, v in given.items() if v is not None})
-    return dataclasses.replace(Defaults(), **{**environment(), **_set, **known})
+    return dataclasses.replace(Options(), **{**environment(), **_set, **known})
 
 
 def target_in_effect() -> str:
     """The target of the kernel under way, else the default one."""
-    trace = sys.modules.get("trnemu.nki._trace")
-    if trace is not None:
-        try:
-            return str(trace.current().target)
-        except Fault:
-            pass  # outside a kernel
+    trace = sys.modules.get("trnemu.nki._trace")  # it imports this module
+    if trace is not None and trace.active is not None:
+        return str(trace.active.target)
     return defaults().target

@@ -118,6 +118,10 @@ psum = MemoryRegion.psum
 private_hbm = MemoryRegion.private_hbm
 shared_hbm = MemoryRegion.shared_hbm
 hbm = private_hbm
+
+REGIONS: tuple[MemoryRegion, ...] = (sbuf, psum, private_hbm, shared_hbm)
+"""The regions by number, as NkiView.region has it."""
+
 _REGION_NAMES = {"hbm": hbm, **{r.value: r for r in MemoryRegion}}
 
 
@@ -246,7 +250,9 @@ class Op(str):
     __name__: str
     __wrapped__: Callable[..., Any] | None
 
-    def __new__(cls, name: str, wrapper: Callable[..., Any] | None = None) -> Op:
+    def __new__(
+        cls, name: str, wrapper: Callable[..., Any] | None = None
+    ) -> Op:
         token = super().__new__(cls, name)
         token.__name__ = token.__qualname__ = name
         token.__wrapped__ = wrapper
