@@ -248,27 +248,28 @@ class Op(str):
     """
 
     __name__: str
-    __wrapped__: Callable[..., Any] | None
+    _wrapper: Callable[..., Any] | None
 
     def __new__(
         cls, name: str, wrapper: Callable[..., Any] | None = None
     ) -> Op:
         token = super().__new__(cls, name)
         token.__name__ = token.__qualname__ = name
-        token.__wrapped__ = wrapper
+        token._wrapper = wrapper
         if wrapper is not None:
+            token.__dict__["__wrapped__"] = wrapper  # inspect.signature
             token.__doc__ = wrapper.__doc__
             token.__module__ = wrapper.__module__
         _OPS[name] = token
         return token
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.__wrapped__ is None:
+        if self._wrapper is None:
             raise TypeError(
                 f"nl.{self} is the name of an operator, for op= of nki.isa's "
                 "instructions; it cannot be called"
             )
-        return self.__wrapped__(*args, **kwargs)
+        return self._wrapper(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"nl.{self}"
