@@ -72,7 +72,9 @@ UserLine FindUserLine() {
         nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
     const auto* c = reinterpret_cast<PyCodeObject*>(code.ptr());
     std::string file = TextOf(c->co_filename);
-    if (prefix.empty() || !file.starts_with(prefix)) {
+    // An import that is refused comes through Python's own frozen modules.
+    const bool ours = !prefix.empty() && file.starts_with(prefix);
+    if (!ours && !file.starts_with("<frozen ")) {
       return {std::move(file),
               static_cast<uint32_t>(PyFrame_GetLineNumber(raw)),
               TextOf(c->co_name)};

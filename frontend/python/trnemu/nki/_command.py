@@ -125,6 +125,11 @@ def _parser() -> _Parser:
         help="off: no simulated time, faster",
     )
     add(
+        "--stop-at-nan",
+        action="store_true",
+        help="the first NaN or infinity that comes of finite inputs is a fault",
+    )
+    add(
         "--traceback",
         action="store_true",
         help="Python's traceback of a fault too",
@@ -161,6 +166,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "max_instructions": args.max_instructions,
         "strict": args.strict or None,
         "strict_frontend": args.strict_frontend or None,
+        "stop_at_nan": args.stop_at_nan or None,
     }
     if args.numerics is not None:
         given["numerics"] = _pairs(args.numerics)

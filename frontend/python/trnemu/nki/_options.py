@@ -54,9 +54,9 @@ class Options:
 
     target: "trn1", "trn2" or "trn3". api: the version of the NKI API.
     numerics, checks, allow, strict, seed, schedule, max_instructions: as
-    trnemu.run takes them, and time. strict_frontend: report Python that the
-    device's own front end refuses. precise_fp: False keeps 16-bit and 8-bit
-    floats as float32, as the vendor's simulator can.
+    trnemu.run takes them, and time and stop_at_nan. strict_frontend: report
+    Python that the device's own front end refuses. precise_fp: False keeps
+    16-bit and 8-bit floats as float32, as the vendor's simulator can.
     """
 
     target: str = DEFAULT_TARGET
@@ -71,6 +71,7 @@ class Options:
     precise_fp: bool = True
     max_instructions: int | None = None
     time: bool = True
+    stop_at_nan: bool = False
 
 
 def target_named(name: Any, where: str = "target") -> str:
@@ -157,6 +158,7 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
         "max_instructions", given, "instructions"
     ),
     "time": lambda given: flag("time", given),
+    "stop_at_nan": lambda given: flag("stop_at_nan", given),
 }
 
 # Of the command line, by name of the field.
