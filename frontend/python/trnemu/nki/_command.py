@@ -15,25 +15,26 @@ USAGE = 2
 _EXITS = {"input": USAGE, "unsupported": 3, "malformed": 4, "internal": 70}
 
 _EPILOG = """\
-example:
-  cat > double.py <<'END'
-  import numpy as np
-  import nki
-  import nki.isa as nisa
-  import nki.language as nl
+example, to paste into a shell:
 
-  @nki.jit
-  def double(x):
-      y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-      tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
-      nisa.dma_copy(dst=tile, src=x)
-      nisa.tensor_tensor(dst=tile, data1=tile, data2=tile, op=nl.add)
-      nisa.dma_copy(dst=y, src=tile)
-      return y
+cat > double.py <<'END'
+import numpy as np
+import nki
+import nki.isa as nisa
+import nki.language as nl
 
-  print(double(np.ones((128, 512), np.float32)))
-  END
-  python -m trnemu.nki --target trn2 double.py
+@nki.jit
+def double(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    nisa.tensor_tensor(dst=tile, data1=tile, data2=tile, op=nl.add)
+    nisa.dma_copy(dst=y, src=tile)
+    return y
+
+print(double(np.ones((128, 512), np.float32)))
+END
+python -m trnemu.nki --target trn2 double.py
 
 An argument of a kernel's launch goes before an option here, which goes before
 the environment: NEURON_PLATFORM_TARGET_OVERRIDE, NKI_PRECISE_FP,
@@ -65,7 +66,7 @@ def _parser() -> _Parser:
         "       %(prog)s [options] -m module [arguments]\n"
         "       %(prog)s --path",
         description="Runs a script or module whose `import nki` is the "
-        "emulator: kernels run on an emulated Trainium, unmodified.",
+        "emulator: its kernels run,\nunmodified, on an emulated Trainium.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

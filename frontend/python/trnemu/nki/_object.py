@@ -12,10 +12,10 @@ class NKIObject:
     NKIObject(a=1) has the attribute a. Most classes replace __init__, by a
     dataclass or by hand; it may be mixed with Enum. A subclass that has
     annotations and no __init__ takes them in order as positional arguments
-    too, and those with a value in the class may be left out.
+    too. What is not given is not set.
 
-    Raises TypeError for a positional argument without a name to go to, one
-    given twice, and a missing one.
+    Raises TypeError for a positional argument without a name to go to, and for
+    one given twice.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -35,16 +35,6 @@ class NKIObject:
                     "and by name"
                 )
         given.update(kwargs)
-        missing = [
-            name
-            for name in fields
-            if name not in given and not hasattr(type(self), name)
-        ]
-        if missing:
-            raise TypeError(
-                f"{type(self).__name__} misses the arguments "
-                + ", ".join(missing)
-            )
         for name, value in given.items():
             setattr(self, name, value)
 

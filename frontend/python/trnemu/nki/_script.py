@@ -41,8 +41,9 @@ def run_file(arguments: Sequence[str]) -> None:
         _guarded(runpy.run_path, script, run_name="__main__")
         return
     _first_path(os.path.dirname(os.path.realpath(script)))
+    script = os.path.abspath(script)
     try:
-        with io.open_code(os.path.abspath(script)) as file:
+        with io.open_code(script) as file:
             source = file.read()
     except OSError as error:
         raise CannotStart(f"cannot read {script}: {error.strerror}") from None
