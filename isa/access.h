@@ -169,6 +169,13 @@ absl::StatusOr<View> Permute(const View& view, std::span<const int64_t> order);
 absl::StatusOr<View> Broadcast(const View& view, int64_t dim, int64_t size);
 // Drops `dim` at `index` (kept with size 1 for the partition dimension).
 absl::StatusOr<View> Select(const View& view, int64_t dim, int64_t index);
+// A new dimension of size 1 before dimension `dim` (may be the rank); on chip,
+// and of rows that are indexed, not before the first
+// (nki/api/nki/language/__init__.py:281).
+absl::StatusOr<View> ExpandDim(const View& view, int64_t dim);
+// Without dimension `dim`, of size 1; on chip, and of rows that are indexed,
+// not the first. A tile of two dimensions keeps two.
+absl::StatusOr<View> SqueezeDim(const View& view, int64_t dim);
 // Reinterprets the bytes as another dtype; the last dimension is rescaled and
 // must be contiguous.
 absl::StatusOr<View> Reinterpret(const View& view, Dtype dtype);
@@ -191,6 +198,10 @@ struct DynamicIndex {
 // (nki/api/nki/language/__init__.py:417).
 absl::StatusOr<View> Select(const View& view, int64_t dim,
                             const DynamicIndex& index);
+// `size` elements of dimension `dim` from a run-time start; not of the partition
+// dimension.
+absl::StatusOr<View> SliceFrom(const View& view, int64_t dim,
+                               const DynamicIndex& start, int64_t size);
 // Dimension 0 of an HBM view becomes one row for each partition of `offsets`
 // (nki/api/nki/language/__init__.py:447).
 absl::StatusOr<View> VectorSelect(const View& view, int64_t dim,
@@ -198,15 +209,18 @@ absl::StatusOr<View> VectorSelect(const View& view, int64_t dim,
 // An access pattern that moves along dimension `dim` of the tensor, as `view`
 // shapes it: by one index, or by one for each count of pattern[0] (HBM, dim
 // 0; the step of pattern[0] does not count). `view` must be all of the tensor,
-// row-major, and `dtype` as wide as its own.
+// row-major, unless `any_base`, when the index counts from the view's start;
+// and `dtype` as wide as its own.
 absl::StatusOr<View> AccessPattern(const View& view,
                                    std::span<const Dim> pattern, int64_t offset,
                                    Dtype dtype, int64_t dim,
-                                   const DynamicIndex& scalar_offset);
+                                   const DynamicIndex& scalar_offset,
+                                   bool any_base = false);
 absl::StatusOr<View> AccessPattern(const View& view,
                                    std::span<const Dim> pattern, int64_t offset,
                                    Dtype dtype, int64_t dim,
-                                   const View& vector_offset);
+                                   const View& vector_offset,
+                                   bool any_base = false);
 // On chip: `num_elem` elements of each partition, at offsets in elements of
 // its free dimensions, which must be one stride apart. Without `num_elem` as
 // many as `index` holds for groups of 16.

@@ -74,6 +74,8 @@ ProgramBuilder::ProgramBuilder(Target target, std::string name, int cores,
   draft_.instructions.resize(cores);
   draft_.loops.resize(cores);
   registers_.resize(cores);
+  put_before_.resize(cores);
+  draft_.orderings.resize(cores);
   open_loops_.resize(cores);
 }
 
@@ -485,6 +487,7 @@ absl::StatusOr<Value> ProgramBuilder::IdentityFor(const Value& data,
     if (!open_loops_[core_].empty()) {
       std::rotate(list.begin(), list.begin() + static_cast<ptrdiff_t>(before),
                   list.end());
+      put_before_[core_] += static_cast<int64_t>(list.size() - before);
       for (auto& [cores, barrier] : barriers_) {
         const auto last = barrier.last.find(core_);
         if (last == barrier.last.end()) continue;
@@ -542,7 +545,7 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
   CheckParameterKinds(call, findings);
   if (findings.empty()) {
     call.engine = operation.engine(call, requested);
-    CheckCall(call, kDefaultLayers, findings);
+    CheckCall(call, layers_, findings);
   }
   for (Diagnostic& d : findings) {
     if (d.severity == Severity::kWarning) continue;
@@ -572,8 +575,11 @@ absl::Status ProgramBuilder::Add(const OperationInfo& operation,
   if (!meeting.ok()) return meeting.status();
   DraftEmitter emitter(draft_, core_, OperationIndex(operation.name),
                        options.source);
+  const size_t count = draft_.instructions[core_].size();
   operation.expand(call, emitter);
   emitter.Attach(options, *meeting);
+  last_count_ =
+      static_cast<int64_t>(draft_.instructions[core_].size() - count);
   return absl::OkStatus();
 }
 

@@ -92,6 +92,29 @@ class ProgramBuilder {
   absl::Status Add(const OperationInfo& operation,
                    std::span<const Value> values, const CallOptions& options);
 
+  // The layers whose rules Add checks, a bit set of 1 << Layer; kDefaultLayers
+  // unless set.
+  void SetLayers(unsigned layers) { layers_ = layers; }
+  // What an Add has put into the current core's draft; gives the same
+  // instructions whatever is added later.
+  struct Added {
+    int core = 0;
+    int64_t first = 0, last = 0;  // positions, less what was put before them
+    uint32_t loop = 0;            // 1 + the innermost loop; 0: none
+  };
+  Added LastAdded() const;
+  // `after` starts when `before`, which was added earlier, is complete, beyond
+  // what data asks for. Both on one core, `before` in the same loop or one
+  // around it (nki/api/nki/isa/__init__.py:145), else `illegal`; `before` added
+  // later is `unsupported`.
+  absl::Status Order(const Added& before, const Added& after);
+  // Makes a tensor in HBM one of another kind.
+  void SetKind(uint32_t tensor, TensorKind kind);
+  // Inouts that no instruction so far writes become inputs.
+  void SettleInputs();
+  // Device instructions added so far, of all cores, before replication.
+  int64_t CountInstructions() const;
+
   // Places tiles, synchronises (auto), and verifies. The builder stays usable.
   absl::StatusOr<std::shared_ptr<const Program>> Build();
 
@@ -122,6 +145,7 @@ class ProgramBuilder {
   Draft draft_;
   const Hardware* hardware_;
   Sync sync_;
+  unsigned layers_ = kDefaultLayers;
   int core_ = 0;
   std::vector<std::byte> data_;
   std::map<std::tuple<uint32_t, uint32_t, std::string, std::string>, uint32_t>
@@ -129,9 +153,15 @@ class ProgramBuilder {
   std::map<std::string, uint32_t, std::less<>> file_index_;
   void BeginLoop(Loop loop);
   absl::Status CheckRegisterWrites(const Call& call) const;
+  std::vector<uint32_t> LoopsAround(const Added& added) const;
 
   // Per core: registers made, and loops that are open, innermost last.
   std::vector<uint32_t> registers_;
+  // Per core: how many instructions were put before all others, and added by
+  // the last Add.
+  std::vector<int64_t> put_before_;
+  int64_t last_count_ = 0;
+  uint32_t marks_ = 0;
   std::vector<std::vector<uint32_t>> open_loops_;
   // (core, dtype) -> identity tile and, in explicit mode, its semaphore.
   std::map<std::pair<int, Dtype>, std::pair<View, uint32_t>> identities_;

@@ -30,7 +30,7 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
           catalog::RunEntries(), catalog::HostEntries(),
           catalog::GatherEntries(), catalog::UnsettledEntries(),
           catalog::IndirectEntries(), catalog::RaceEntries(),
-          catalog::DebugEntries()}) {
+          catalog::DebugEntries(), catalog::NkiEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

@@ -50,6 +50,7 @@ std::span<const CatalogEntry> UnsettledEntries();  // docs/unspecified.md
 std::span<const CatalogEntry> RaceEntries();       // races, overwritten tiles
 std::span<const CatalogEntry> IndirectEntries();   // indirect views
 std::span<const CatalogEntry> DebugEntries();      // looking on
+std::span<const CatalogEntry> NkiEntries();        // kernels of nki
 std::span<const CatalogEntry> HostEntries();       // inputs, options, the host
 }  // namespace catalog
 

@@ -4,6 +4,7 @@
 #define TRNEMU_ISA_DRAFT_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,10 +35,15 @@ struct Draft {
   // not pinned have no address yet.
   Program program;
   // Per core, all engines' instructions as the author wrote them. `order`
-  // fields are set by FinishDraft.
+  // fields are set by FinishDraft; until then they are marks (orderings).
   // Instructions on registers have no engine until Replicate.
   std::vector<std::vector<Instruction>> instructions;
   std::vector<std::vector<Loop>> loops;  // per core
+  // Per core, what the author put in order beyond what data asks for: the
+  // instruction with mark `second` starts when that with mark `first` is
+  // complete, which comes before it. A mark is an Instruction's `order`; 0 is
+  // none.
+  std::vector<std::vector<std::pair<uint32_t, uint32_t>>> orderings;
   // The loop (index into loops of its core) that each tensor was made in; -1
   // for none. May be shorter than the tensors.
   std::vector<int32_t> tensor_loop;

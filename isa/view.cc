@@ -389,6 +389,46 @@ absl::StatusOr<View> Broadcast(const View& view, int64_t dim, int64_t size) {
   return result;
 }
 
+absl::StatusOr<View> ExpandDim(const View& view, int64_t dim) {
+  if (absl::Status s = RefuseOffsets(view, "expand_dim"); !s.ok()) return s;
+  const int64_t rank = static_cast<int64_t>(view.dims.size());
+  const int64_t at = dim < 0 ? dim + rank + 1 : dim;
+  if (at < 0 || at > rank) {
+    return IllegalView(view, "axis",
+                       absl::StrCat("there is no place ", dim,
+                                    " for a new dimension; it has ", rank));
+  }
+  if (at == 0 && view.on_chip()) {
+    return IllegalView(view, "newaxis",
+                       "a new axis cannot come before the partition dimension");
+  }
+  if (at == 0 && FirstIsIndexed(view)) return FirstMustStay(view);
+  View result = view;
+  result.dims.insert(result.dims.begin() + at, Dim{0, 1});
+  return result;
+}
+
+absl::StatusOr<View> SqueezeDim(const View& view, int64_t dim) {
+  if (absl::Status s = RefuseOffsets(view, "squeeze_dim"); !s.ok()) return s;
+  const auto axis = NormalizeAxis(view, dim);
+  if (!axis.ok()) return axis.status();
+  if (*axis == 0 && view.on_chip()) {
+    return IllegalView(view, "squeeze",
+                       "the partition dimension cannot be removed");
+  }
+  if (*axis == 0 && FirstIsIndexed(view)) return FirstMustStay(view);
+  if (view.dims[*axis].count != 1) {
+    return IllegalView(
+        view, "squeeze",
+        absl::StrCat("axis ", *axis, " has size ", view.dims[*axis].count,
+                     "; only size 1 can be removed"));
+  }
+  View result = view;
+  result.dims.erase(result.dims.begin() + *axis);
+  KeepTwoDims(result);
+  return result;
+}
+
 absl::StatusOr<View> Select(const View& view, int64_t dim, int64_t index) {
   const auto axis = NormalizeAxis(view, dim);
   if (!axis.ok()) return axis.status();

@@ -92,10 +92,10 @@ bool IsWhole(const View& view) {
 }
 
 // Checks what both forms of a dynamic access pattern ask; gives the dimension.
-absl::StatusOr<int64_t> PatternAxis(const View& view, Dtype dtype,
-                                    int64_t dim) {
+absl::StatusOr<int64_t> PatternAxis(const View& view, Dtype dtype, int64_t dim,
+                                    bool any_base) {
   if (view.indirection) return IndirectAlready(view, "ap");
-  if (!IsWhole(view)) {
+  if (!any_base && !IsWhole(view)) {
     return IllegalView(view, "indirect_base",
                        "a dynamic offset counts along a dimension of the whole "
                        "tensor; call ap on that, reshaped if need be");
@@ -167,6 +167,26 @@ absl::StatusOr<View> Select(const View& view, int64_t dim,
   return result;
 }
 
+absl::StatusOr<View> SliceFrom(const View& view, int64_t dim,
+                               const DynamicIndex& start, int64_t size) {
+  const auto axis = AxisOf(view, dim);
+  if (!axis.ok()) return axis.status();
+  const int64_t extent = view.dims[*axis].count;
+  if (size < 1 || size > extent) {
+    return IllegalView(view, "empty",
+                       absl::StrCat("a slice of ", size, " elements of axis ",
+                                    *axis, ", whose size is ", extent));
+  }
+  // Selected, for what that refuses and the index it makes; then the axis
+  // comes back.
+  auto result = Select(view, *axis, start);
+  if (!result.ok()) return result;
+  result->indirection->limit = extent - size + 1;
+  result->dims = view.dims;
+  result->dims[*axis].count = size;
+  return result;
+}
+
 absl::StatusOr<View> VectorSelect(const View& view, int64_t dim,
                                   const View& offsets) {
   if (view.indirection) return IndirectAlready(view, "vector_select");
@@ -199,23 +219,34 @@ absl::StatusOr<View> VectorSelect(const View& view, int64_t dim,
 absl::StatusOr<View> AccessPattern(const View& view,
                                    std::span<const Dim> pattern, int64_t offset,
                                    Dtype dtype, int64_t dim,
-                                   const DynamicIndex& scalar_offset) {
-  const auto axis = PatternAxis(view, dtype, dim);
+                                   const DynamicIndex& scalar_offset,
+                                   bool any_base) {
+  const auto axis = PatternAxis(view, dtype, dim, any_base);
   if (!axis.ok()) return axis.status();
   auto indirection = ScalarOf(view, scalar_offset);
   if (!indirection.ok()) return indirection.status();
   auto result = AccessPattern(view, pattern, offset, dtype);
   if (!result.ok()) return result;
-  // Steps of a whole view are the product of the sizes to the right.
-  int64_t step = 1;
-  for (size_t i = static_cast<size_t>(*axis) + 1; i < view.dims.size(); ++i) {
-    step *= view.dims[i].count;
+  const Dim& indexed = view.dims[static_cast<size_t>(*axis)];
+  // Of a dimension of size 1 the step is that of what it would go to.
+  int64_t step = indexed.step;
+  if (IsWhole(view)) {
+    step = 1;
+    for (size_t i = static_cast<size_t>(*axis) + 1; i < view.dims.size(); ++i) {
+      step *= view.dims[i].count;
+    }
+  }
+  if (step < 1) {
+    return IllegalView(view, "indirect_dim",
+                       absl::StrCat("axis ", *axis, " has step ", step,
+                                    ": an index along it leads nowhere"));
   }
   indirection->dim = static_cast<uint8_t>(*axis);
   indirection->step = step;
-  indirection->limit = LimitOf(
-      result->offset, std::span(result->dims).subspan(view.on_chip() ? 1 : 0),
-      step, view.dims[static_cast<size_t>(*axis)].count, result->storage);
+  indirection->limit =
+      LimitOf(result->offset - view.offset,
+              std::span(result->dims).subspan(view.on_chip() ? 1 : 0), step,
+              indexed.count, result->storage - view.offset);
   result->indirection = *std::move(indirection);
   return result;
 }
@@ -223,8 +254,8 @@ absl::StatusOr<View> AccessPattern(const View& view,
 absl::StatusOr<View> AccessPattern(const View& view,
                                    std::span<const Dim> pattern, int64_t offset,
                                    Dtype dtype, int64_t dim,
-                                   const View& vector_offset) {
-  const auto axis = PatternAxis(view, dtype, dim);
+                                   const View& vector_offset, bool any_base) {
+  const auto axis = PatternAxis(view, dtype, dim, any_base);
   if (!axis.ok()) return axis.status();
   if (view.on_chip() || *axis != 0) {
     return IllegalView(view, "vector_select",
@@ -245,9 +276,15 @@ absl::StatusOr<View> AccessPattern(const View& view,
                      vector_offset.name, "' has ", vector_offset.size(),
                      " offsets"));
   }
-  indirection->step = view.storage / view.dims[0].count;
-  indirection->limit = LimitOf(result->offset, row, indirection->step,
-                               view.dims[0].count, result->storage);
+  indirection->step =
+      IsWhole(view) ? view.storage / view.dims[0].count : view.dims[0].step;
+  if (indirection->step < 1) {
+    return IllegalView(view, "indirect_dim",
+                       "axis 0 is broadcast: all its rows are the same");
+  }
+  indirection->limit =
+      LimitOf(result->offset - view.offset, row, indirection->step,
+              view.dims[0].count, result->storage - view.offset);
   result->indirection = *std::move(indirection);
   return result;
 }

@@ -45,8 +45,8 @@ std::string_view Utf8(PyObject* unicode) {
 // Reads the arguments of one call.
 class Reader {
  public:
-  Reader(const OperationInfo& operation, uint64_t builder)
-      : operation_(operation), builder_(builder) {
+  Reader(const OperationInfo& operation, uint64_t builder, bool nki)
+      : operation_(operation), builder_(builder), nki_(nki) {
     call_.values.resize(operation.parameters.size());
   }
 
@@ -55,7 +55,7 @@ class Reader {
     std::array<size_t, kMaxParameters> visible{};
     size_t count = 0;
     for (size_t i = 0; i < operation_.parameters.size(); ++i) {
-      if (!operation_.parameters[i].name.ends_with("]")) visible[count++] = i;
+      if (IsVisible(operation_.parameters[i].name)) visible[count++] = i;
     }
     if (args.size() > count) {
       Fail(absl::StrCat("takes ", count, " positional arguments but ",
@@ -92,15 +92,22 @@ class Reader {
                         std::string(spec.name), "'");
   }
 
+  // Not the rest of a list, nor what is not nki.isa's.
+  bool IsVisible(std::string_view name) const {
+    if (name.ends_with("]")) return false;
+    return !nki_ || (name != "trigger" && name != "queues");
+  }
+
   void Keyword(std::string_view key, nb::handle value) {
     const int index = ParameterIndex(operation_, key);
-    if (index >= 0 && !key.ends_with("]"))
+    if (index >= 0 && IsVisible(key))
       return Set(static_cast<size_t>(index), value);
-    if (key == "wait") return ReadWaits(value);
-    if (key == "signal") return ReadSignals(value);
-    std::vector<std::string_view> names = {"wait", "signal"};
+    if (!nki_ && key == "wait") return ReadWaits(value);
+    if (!nki_ && key == "signal") return ReadSignals(value);
+    std::vector<std::string_view> names;
+    if (!nki_) names = {"wait", "signal"};
     for (const ParameterSpec& p : operation_.parameters) {
-      names.push_back(p.name);
+      if (IsVisible(p.name)) names.push_back(p.name);
     }
     Fail(absl::StrCat("got an unexpected keyword argument '", std::string(key),
                       "'", Suggestion(key, names)));
@@ -265,7 +272,24 @@ class Reader {
     WrongKind(spec, must, value);
   }
 
+  // What public kernels write where nki.isa has an enum or an op of nl: the
+  // enum's number (dge_mode=3) or a ufunc (op=np.add). Nothing for others.
+  nb::object NkiName(const ParameterSpec& spec, nb::handle value) const {
+    if (spec.kind == ParameterKind::kDgeMode && IsInt(value)) {
+      static constexpr std::array<const char*, 4> kModes = {"unknown", "swdge",
+                                                            "hwdge", "none"};
+      const int64_t mode = ToInt(value, Argument(spec));
+      if (mode >= 0 && mode < 4) return nb::str(kModes[mode]);
+    }
+    if (TypeName(value) == "numpy.ufunc") return value.attr("__name__");
+    return {};
+  }
+
   Value ReadName(const ParameterSpec& spec, nb::handle value) const {
+    if (nki_ && !PyUnicode_Check(value.ptr())) {
+      const nb::object name = NkiName(spec, value);
+      if (name.is_valid()) return ReadName(spec, name);
+    }
     if (!PyUnicode_Check(value.ptr())) WrongKind(spec, "a str", value);
     const std::string_view name = Utf8(value.ptr());
     const Value found = EnumFromName(spec.kind, name);
@@ -418,6 +442,7 @@ class Reader {
 
   const OperationInfo& operation_;
   const uint64_t builder_;
+  const bool nki_;
   ReadCall call_;
   std::array<bool, kMaxParameters> given_{};
 };
@@ -425,8 +450,8 @@ class Reader {
 }  // namespace
 
 ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
-                       nb::tuple args, nb::dict kwargs) {
-  return Reader(operation, builder).Run(args, kwargs);
+                       nb::tuple args, nb::dict kwargs, bool nki) {
+  return Reader(operation, builder, nki).Run(args, kwargs);
 }
 
 }  // namespace trnemu::bindings

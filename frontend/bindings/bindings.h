@@ -114,8 +114,11 @@ struct ReadCall {
   std::vector<Signal> signals;
   std::string label;
 };
+// `nki`: as nki.isa takes them. Without what trnemu adds to its operations
+// (wait, signal, trigger, queues), and with NumPy's ufuncs and enums' numbers as
+// names.
 ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
-                       nb::tuple args, nb::dict kwargs);
+                       nb::tuple args, nb::dict kwargs, bool nki = false);
 
 // Which tiles are live where; keeps its program.
 struct BoundMap {
@@ -127,6 +130,7 @@ BoundMap MapMemory(const BoundProgram& p,
 
 void BindFaults(nb::module_& m);
 void BindViews(nb::module_& m);
+void BindNki(nb::module_& m);
 void BindBuilder(nb::module_& m);
 void BindProgram(nb::module_& m);
 void BindDevice(nb::module_& m);

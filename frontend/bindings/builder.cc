@@ -17,6 +17,12 @@ namespace {
 using Bytes =
     nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// What nki.isa's functions give: instructions of a kernel's builder.
+struct BoundInstruction {
+  nb::object builder;
+  ProgramBuilder::Added added;
+};
+
 // The builder of isa/, which is not thread-safe. Calls hold the GIL, but for
 // Build, while which others are refused.
 class BoundBuilder {
@@ -27,6 +33,27 @@ class BoundBuilder {
         builder_(ToTarget(target), std::move(name), Checked(cores),
                  automatic ? ProgramBuilder::Sync::kAuto
                            : ProgramBuilder::Sync::kExplicit) {}
+
+  // A copy that takes the original's views, to build the program so far.
+  BoundBuilder(const BoundBuilder& other)
+      : serial_(other.serial_), builder_(other.builder_), nki_(other.nki_) {}
+
+  // Operations as nki.isa takes them, under the rules of its API too.
+  void BecomeNki(bool api_rules) {
+    nki_ = true;
+    builder().SetLayers(
+        kDefaultLayers |
+        (api_rules ? 1u << static_cast<unsigned>(Layer::kApi) : 0u));
+  }
+  void MakeOutput(const BoundView& view) {
+    builder().SetKind(view.view.tensor, TensorKind::kOutput);
+  }
+  void SettleInputs() { builder().SettleInputs(); }
+  std::string KindOf(const BoundView& view) const {
+    const Tensor& t = builder_.program().tensors[view.view.tensor];
+    return std::string(kTensorKindNames[static_cast<size_t>(t.kind)]);
+  }
+  int64_t CountInstructions() const { return builder_.CountInstructions(); }
 
   nb::object AddTensor(std::string_view kind, nb::handle name, nb::handle shape,
                        nb::handle dtype) {
@@ -116,14 +143,25 @@ class BoundBuilder {
     if (!ok.ok()) RaiseHere(ok);
   }
 
-  void Add(size_t index, nb::tuple args, nb::dict kwargs) {
+  // Gives a BoundInstruction in a kernel of nki, else None.
+  nb::object Add(nb::handle self, size_t index, nb::tuple args,
+                 nb::dict kwargs) {
     const OperationInfo& operation = *Operations()[index];
-    const ReadCall call = ReadArguments(operation, serial_, args, kwargs);
+    const ReadCall call =
+        ReadArguments(operation, serial_, args, kwargs, nki_);
     CallOptions options;
     options.waits = call.waits;
     options.signals = call.signals;
     options.source = Source(call.label);
     const absl::Status ok = builder().Add(operation, call.values, options);
+    if (!ok.ok()) RaiseHere(ok);
+    if (!nki_) return nb::none();
+    return nb::cast(BoundInstruction{nb::borrow(self), builder_.LastAdded()});
+  }
+
+  void Order(const ProgramBuilder::Added& before,
+             const ProgramBuilder::Added& after) {
+    const absl::Status ok = builder().Order(before, after);
     if (!ok.ok()) RaiseHere(ok);
   }
 
@@ -190,6 +228,7 @@ class BoundBuilder {
   static inline std::atomic<uint64_t> next_serial_ = 1;
   const uint64_t serial_;
   ProgramBuilder builder_;
+  bool nki_ = false;
   bool building_ = false;
 };
 
@@ -288,8 +327,42 @@ void BindSemaphores(nb::module_& m) {
 
 }  // namespace
 
+// instruction.depends_on(*producers)
+nb::object DependsOn(nb::handle self, nb::args producers) {
+  const auto& after = *nb::inst_ptr<BoundInstruction>(self);
+  for (nb::handle producer : producers) {
+    BoundInstruction* before = nullptr;
+    if (!nb::try_cast(producer, before) || before == nullptr) {
+      RaiseTypeError(absl::StrCat("depends_on takes instructions, not ",
+                                  TypeName(producer)));
+    }
+    if (!before->builder.is(after.builder)) {
+      RaiseHere(Category::kIllegal, "argument.builder",
+                "depends_on: an instruction of another kernel");
+    }
+    nb::inst_ptr<BoundBuilder>(after.builder)
+        ->Order(before->added, after.added);
+  }
+  return nb::borrow(self);
+}
+
 void BindBuilder(nb::module_& m) {
   BindSemaphores(m);
+  nb::class_<BoundInstruction>(
+      m, "NkiInstruction",
+      "An instruction that a kernel has issued: what nki.isa's functions give.")
+      .def("depends_on", &DependsOn,
+           nb::sig("def depends_on(self, *producers: NkiInstruction) -> "
+                   "NkiInstruction"),
+           "Starts this instruction when each of `producers`, issued before, "
+           "is complete, beyond what data asks for: a semaphore on the device. "
+           "Gives itself. Fault (illegal) for one inside another device loop.")
+      .def_prop_ro("core",
+                   [](const BoundInstruction& i) { return i.added.core; })
+      .def("__repr__", [](const BoundInstruction& i) {
+        return absl::StrCat("<NkiInstruction ", i.added.first, " of core ",
+                            i.added.core, ">");
+      });
   nb::class_<BoundBuilder>(m, "Builder",
                            "What trnemu.ProgramBuilder is made of.")
       .def(nb::init<std::string_view, std::string, int, bool>(),
@@ -329,9 +402,21 @@ void BindBuilder(nb::module_& m) {
            nb::sig("def begin_while(self, reg: Register) -> None"))
       .def("end_loop", &BoundBuilder::EndLoop)
       .def("select_core", &BoundBuilder::SelectCore)
-      .def("add", &BoundBuilder::Add,
-           nb::sig("def add(self, index: int, args: tuple[typing.Any, ...], "
-                   "kwargs: dict[str, typing.Any], /) -> None"))
+      .def(
+          "add",
+          [](nb::handle self, size_t index, nb::tuple args, nb::dict kwargs) {
+            return nb::inst_ptr<BoundBuilder>(self)->Add(
+                self, index, std::move(args), std::move(kwargs));
+          },
+          nb::sig("def add(self, index: int, args: tuple[typing.Any, ...], "
+                  "kwargs: dict[str, typing.Any], /) -> typing.Any"))
+      .def("become_nki", &BoundBuilder::BecomeNki, nb::arg("api_rules"))
+      .def("make_output", &BoundBuilder::MakeOutput, nb::arg("view"))
+      .def("settle_inputs", &BoundBuilder::SettleInputs)
+      .def("kind_of", &BoundBuilder::KindOf, nb::arg("view"))
+      .def("clone", [](const BoundBuilder& b) { return new BoundBuilder(b); },
+           nb::rv_policy::take_ownership)
+      .def_prop_ro("instructions", &BoundBuilder::CountInstructions)
       .def("build", &BoundBuilder::Build);
 }
 

@@ -58,7 +58,10 @@ std::string DtypeName(nb::handle object) {
 }  // namespace
 
 bool IsInt(nb::handle object) {
-  return PyIndex_Check(object.ptr()) && !PyBool_Check(object.ptr());
+  if (PyLong_CheckExact(object.ptr())) return true;
+  // A register of nki has __index__ to say that its value is not known.
+  return PyIndex_Check(object.ptr()) && !PyBool_Check(object.ptr()) &&
+         !nb::isinstance<BoundRegister>(object);
 }
 
 int64_t ToInt(nb::handle object, std::string_view what) {

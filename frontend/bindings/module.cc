@@ -14,6 +14,7 @@ NB_MODULE(_trnemu, m) {
   m.attr("__version__") = TRNEMU_VERSION;
   bindings::BindFaults(m);
   bindings::BindViews(m);
+  bindings::BindNki(m);
   bindings::BindBuilder(m);
   bindings::BindMemoryMap(m);
   bindings::BindProgram(m);

@@ -1,6 +1,7 @@
 #include "isa/passes/dependences.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "isa/passes/footprint.h"
@@ -99,7 +100,12 @@ class Finder {
         memory_(draft, core, written),
         result_(Lanes(draft.program, core, instructions_, level, iterations)),
         needs_(result_.lanes.info.size()),
-        at_start_(result_.lanes.info.size()) {}
+        at_start_(result_.lanes.info.size()) {
+    if (core >= draft.orderings.size()) return;
+    for (const auto& [before, after] : draft.orderings[core]) {
+      after_[after].push_back(before);
+    }
+  }
 
   Dependences Run() {
     const size_t n = level_.items.size();
@@ -119,9 +125,14 @@ class Finder {
     switch (item.kind) {
       case LevelItem::Kind::kPlain:
         memory_.Add(instruction, event, needs_, at_start_);
+        Order(instruction.order);
+        if (instruction.order != 0) marked_[instruction.order] = event;
         break;
       case LevelItem::Kind::kEntry:
         memory_.Check(level_.composites[item.composite], needs_);
+        for (uint32_t mark : level_.composites[item.composite].marks) {
+          Order(mark);
+        }
         break;
       case LevelItem::Kind::kExit:
         memory_.AddExit(level_.composites[item.composite], event, needs_);
@@ -155,6 +166,18 @@ class Finder {
     result_.clocks.Issue(engine, event);
   }
 
+  // What the author wants complete before the instruction with `mark`; those
+  // of other levels are met at the Nops of their loops.
+  void Order(uint32_t mark) {
+    if (mark == 0) return;
+    const auto after = after_.find(mark);
+    if (after == after_.end()) return;
+    for (uint32_t before : after->second) {
+      const auto at = marked_.find(before);
+      if (at != marked_.end()) needs_.Require(at->second);
+    }
+  }
+
   // Removes what another of the unknown implies.
   void Reduce() {
     for (size_t i = 0; i < unknown_.size();) {
@@ -179,6 +202,8 @@ class Finder {
   Needs needs_;
   Needs at_start_;
   std::vector<Event> unknown_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> after_;  // by mark
+  std::unordered_map<uint32_t, Event> marked_;                 // so far
 };
 
 }  // namespace

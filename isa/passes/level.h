@@ -17,6 +17,7 @@ namespace trnemu {
 // What one engine, with the DMAs it triggers, touches inside a loop.
 struct Composite {
   std::vector<std::pair<Access, Role>> accesses;
+  std::vector<uint32_t> marks;  // of its instructions (Draft::orderings)
 };
 
 struct LevelItem {

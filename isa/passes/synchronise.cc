@@ -149,6 +149,7 @@ Composite CoreSynchroniser::CompositeOf(const Span& span, Engine engine) const {
   std::set<std::vector<int64_t>> seen;
   for (uint32_t i = span.begin; i < span.end; ++i) {
     if (IsMarker(list_[i]) || list_[i].engine != engine) continue;
+    if (list_[i].order != 0) composite.marks.push_back(list_[i].order);
     ForEachAccess(draft_.program.cores[core_], list_[i],
                   [&](const Access& a, Role role, bool) {
                     const bool write = role != Role::kIn;

@@ -51,7 +51,7 @@ def test_a_token_without_a_function_says_so_when_called(name: str) -> None:
 @pytest.mark.parametrize("name", names.DTYPES)
 def test_dtypes_are_found_by_the_name_of_a_dtype(name: str) -> None:
     dtype = getattr(nl, name)
-    assert isinstance(dtype, Dtype) and str(dtype) == name
+    assert isinstance(dtype, Dtype) and str(dtype) == name.rstrip("_")
     assert getattr(nl, str(dtype).split(".")[-1]) is dtype
     assert importlib.import_module("trnemu.nki.dtype").__dict__[name] is dtype
     assert {dtype: 1}[nl.__dict__[name]] == 1
@@ -170,7 +170,7 @@ def test_sizes_of_sbuf_are_within_the_emulator_s_own(target: str) -> None:
             check=True,
         ).stdout
     )
-    values = {c["name"]: c["value"] for c in report["constants"]}
+    values = {c["path"]: c["value"] for c in report["constants"]}
     least = values["memory.sbuf_usable_partition_bytes_with_swdge"]
     assert _tokens._USABLE_BYTES[target] <= least
     whole = values["memory.sbuf_partition_bytes"]

@@ -17,7 +17,7 @@ from trnemu.nki._object import NKIObject
 DType = Dtype
 """The type of nl.float32 and its like, for annotations."""
 
-bool_ = Dtype("bool_")
+bool_ = Dtype("bool")
 int8 = Dtype("int8")
 int16 = Dtype("int16")
 int32 = Dtype("int32")
@@ -61,7 +61,7 @@ DTYPES: tuple[Dtype, ...] = (
 
 # Names that older releases, NumPy and nki-library have for them.
 _ALIASES = {
-    "bool": bool_,
+    "bool_": bool_,
     "float8e4": float8_e4m3,
     "float8e5": float8_e5m2,
 }

@@ -1,0 +1,368 @@
+"""Kernels: jit, simulate, trace, and what a launch does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from trnemu import _trnemu
+from trnemu._run import RunResult, run
+from trnemu._trnemu import Program
+from trnemu.nki import _loops, _options, _trace
+from trnemu.nki._arguments import Arguments
+from trnemu.nki._lockstep import Lockstep
+from trnemu.nki._tensor import NkiTensor
+from trnemu.nki._trace import Trace, refuse
+
+# The decorator's own keywords, which say nothing about what a kernel computes.
+# Kept in Kernel.recorded.
+_RECORDED = (
+    "mode",
+    "debug_kernel",
+    "show_compiler_tb",
+    "kernel_return",
+    "experimental_flags",
+    "additional_compile_opt",
+)
+_OPTIONS = (
+    "target",
+    "api",
+    "numerics",
+    "checks",
+    "allow",
+    "strict",
+    "strict_frontend",
+    "seed",
+    "schedule",
+    "precise_fp",
+    "max_instructions",
+    "time",
+    "stop_at_nan",
+)
+_lock = threading.RLock()
+
+
+class KernelWarning(UserWarning):
+    """What a launch found doubtful: a finding of severity "warning"."""
+
+
+class Recording:
+    """A kernel as recorded for some arguments: a program, and how its tensors
+    belong to the arguments and results."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        program: Program,
+        arguments: Arguments,
+        result: Any,
+    ) -> None:
+        self.trace = trace
+        self.program = program
+        self.arguments = arguments
+        self.result = result
+
+    def read(
+        self, outputs: Mapping[str, np.ndarray[Any, Any]], tensor: NkiTensor
+    ) -> np.ndarray[Any, Any]:
+        """The elements that a returned view shows."""
+        whole = outputs[tensor.name].reshape(-1)
+        if str(tensor.dtype) != str(whole.dtype):
+            whole = whole.view(tensor.dtype.numpy)
+        size = whole.itemsize
+        return np.lib.stride_tricks.as_strided(
+            whole[tensor.offset :],
+            tensor.shape,
+            [s * size for s in tensor.strides],
+        ).copy()
+
+
+class Kernel:
+    """A function that runs on a (simulated) NeuronCore; nki.jit makes it.
+
+    kernel(*arrays) records the kernel, runs it and gives what it returns, as
+    NumPy arrays or, for torch tensors, as those; arguments that it writes to
+    are updated. kernel[2](...) launches it on two cores. Inside another kernel
+    a call is a call of the function.
+
+    After a launch: `program`, `result` (time_ns, diagnostics, profile,
+    summary()). recorded: keywords of jit that only matter to the vendor's
+    compiler.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        recorded: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+        cores: int = 1,
+        grid: bool = False,
+        schedule: Iterable[Any] = (),
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.func = function
+        self.recorded = dict(recorded or {})
+        self.options = dict(options or {})
+        self.cores = cores
+        self.grid = grid
+        self.edges = tuple(schedule)
+        self.program: Program | None = None
+        self.result: RunResult | None = None
+
+    def _like(self, **changes: Any) -> Kernel:
+        given: dict[str, Any] = {
+            "recorded": self.recorded,
+            "options": self.options,
+            "cores": self.cores,
+            "grid": self.grid,
+            "schedule": self.edges,
+            **changes,
+        }
+        return type(self)(self.func, **given)
+
+    def __getitem__(self, grid: Any) -> Kernel:
+        """The kernel on that many cores: 1, or 2 (LNC2)."""
+        cores = grid
+        if isinstance(grid, (tuple, list)) and len(grid) == 1:
+            cores = grid[0]
+        if isinstance(cores, bool) or cores not in (1, 2):
+            refuse(
+                "illegal",
+                "nki.grid",
+                f"a kernel is launched on 1 or 2 cores, not {grid!r}",
+                remedy="kernel[1](...), kernel[2](...) or kernel(...); grids "
+                "of more axes are of the older neuronxcc.nki",
+            )
+        return self._like(cores=int(cores), grid=True)
+
+    def with_options(self, **options: Any) -> Kernel:
+        """The kernel with other options: target, api, numerics, checks, allow,
+        strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
+        time, stop_at_nan. TypeError for an unknown one."""
+        _check_names(options, _OPTIONS)
+        return self._like(options={**self.options, **options})
+
+    def with_schedule(self, edges: Iterable[Any]) -> Kernel:
+        """The kernel with order beyond what data asks for: pairs (a, b) or (a,
+        [b, ...]) of instruction names, a after b."""
+        return self._like(schedule=edges)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _trace.active is not None:
+            return self.func(*args, **kwargs)
+        with _lock:
+            recording = self.record(*args, **kwargs)
+            return self._launch(recording)
+
+    def record(self, *args: Any, **kwargs: Any) -> Recording:
+        """Records the kernel for these arguments."""
+        bound = inspect.signature(self.func).bind(*args, **kwargs)
+        bound.apply_defaults()
+        defaults = _options.defaults(
+            **{
+                k: v
+                for k, v in self.options.items()
+                if k not in ("time", "stop_at_nan")
+            }
+        )
+        if defaults.strict_frontend:
+            _strict(self.func)
+        trace = Trace(self.__name__, self.cores, self.grid, defaults)
+        arguments = Arguments(trace)
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = arguments.enter(name, value)
+        trace.arguments = arguments
+
+        def body() -> Any:
+            result = self.func(*bound.args, **bound.kwargs)
+            _loops.check_left(trace)
+            return result
+
+        set_root = getattr(trace.core, "set_chain_root", None)
+        if set_root is not None:
+            set_root(self.func.__code__)
+        _trace.active = trace
+        try:
+            if self.cores == 2:
+                trace.lockstep = Lockstep(trace)
+                result = trace.lockstep.run(body)[0]
+            else:
+                result = body()
+            _schedule(trace, self.edges)
+            _mark_outputs(trace, result)
+        finally:
+            _trace.active = None
+        trace.core.settle_inputs()
+        trace.progress(final=True)
+        self.program = trace.core.build()
+        return Recording(trace, self.program, arguments, result)
+
+    def _launch(self, recording: Recording) -> Any:
+        arguments = recording.arguments
+        if not arguments.complete:
+            raise TypeError(
+                "a TensorSpec has no values: it is for trnemu.nki.trace"
+            )
+        outputs = self._run(recording)
+        arguments.write_back(outputs)
+        return arguments.leave(
+            recording.result,
+            outputs,
+            lambda tensor: recording.read(outputs, tensor),
+        )
+
+    def _run(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
+        known = set(recording.program.inputs)
+        inputs = {
+            k: v for k, v in recording.arguments.values.items() if k in known
+        }
+        defaults = recording.trace.options
+        self.result = run(
+            recording.program,
+            inputs,
+            checks=defaults.checks,
+            allow=defaults.allow,
+            strict=defaults.strict,
+            schedule=defaults.schedule,
+            numerics=defaults.numerics,
+            seed=defaults.seed,
+            max_instructions=defaults.max_instructions,
+            time=self.options.get("time", True),
+            stop_at_nan=self.options.get("stop_at_nan", False),
+        )
+        for finding in self.result.diagnostics:
+            if finding.severity == "warning":
+                warnings.warn(KernelWarning(str(finding)), stacklevel=4)
+        return dict(self.result.outputs)
+
+    def __repr__(self) -> str:
+        return f"<nki kernel {self.__name__}>"
+
+
+def _check_names(given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """TypeError for the first unknown keyword, with the nearest."""
+    names = list(known)
+    for name in given:
+        if name in names:
+            continue
+        nearest = _trnemu.nearest(name, names)
+        hint = f"; did you mean {nearest!r}?" if nearest else ""
+        raise TypeError(
+            f"nki.jit() got an unexpected keyword argument {name!r}{hint}"
+        )
+
+
+def jit(function: Callable[..., Any] | None = None, **keywords: Any) -> Any:
+    """Makes a kernel of a function: @nki.jit, @nki.jit(...) or nki.jit(f).
+
+    target, api, numerics, checks, ... : options of the launch, see
+    Kernel.with_options; platform_target is another name of target, grid the
+    cores. mode, debug_kernel, show_compiler_tb, kernel_return,
+    experimental_flags and additional_compile_opt concern the vendor's compiler
+    alone, and are kept in Kernel.recorded. TypeError for any other, with the
+    nearest name.
+    """
+    _check_names(
+        keywords, (*_RECORDED, *_OPTIONS, "platform_target", "grid")
+    )
+    recorded = {k: v for k, v in keywords.items() if k in _RECORDED}
+    options = {k: v for k, v in keywords.items() if k in _OPTIONS}
+    if "platform_target" in keywords:
+        options.setdefault("target", keywords["platform_target"])
+
+    def make(f: Callable[..., Any]) -> Kernel:
+        f = f.func if isinstance(f, Kernel) else f
+        kernel = Kernel(f, recorded, options)
+        return kernel if keywords.get("grid") is None else kernel[
+            keywords["grid"]
+        ]
+
+    return make if function is None else make(function)
+
+
+def simulate(kernel: Any, **options: Any) -> Kernel:
+    """The kernel, to run here: nki.simulate(kernel)(arrays). A plain function
+    is made a kernel first. options: see Kernel.with_options."""
+    made = kernel if isinstance(kernel, Kernel) else jit(kernel)
+    _check_names(options, _OPTIONS)
+    simulated: Kernel = made.with_options(**options)
+    return simulated
+
+
+def trace(kernel: Any, *args: Any, **kwargs: Any) -> Program:
+    """The program of a kernel for these arguments, not run: to save for
+    `trnemu run`, `verify` and `profile`.
+
+    Tensors may be arrays or trnemu.nki.TensorSpec(shape, dtype). Inputs of the
+    program are named after the kernel's parameters. Fault as at a launch.
+    """
+    made = kernel if isinstance(kernel, Kernel) else jit(kernel)
+    with _lock:
+        program: Program = made.record(*args, **kwargs).program
+    return program
+
+
+def _strict(function: Callable[..., Any]) -> None:
+    """Raises the first finding of the device's own front end."""
+    from trnemu._fault import fault_of
+    from trnemu.nki._strict import check
+
+    for finding in check(function):
+        if finding.severity == "error":
+            raise fault_of(finding)
+        warnings.warn(KernelWarning(str(finding)), stacklevel=5)
+
+
+def _schedule(trace: Trace, edges: Iterable[Any]) -> None:
+    """Applies with_schedule's pairs."""
+    for after, before in edges:
+        befores = [before] if isinstance(before, str) else list(before)
+        for name in befores:
+            _labelled(trace, after).depends_on(_labelled(trace, name))
+
+
+def _labelled(trace: Trace, name: str) -> Any:
+    found = trace.labels.get(name)
+    if found is None:
+        nearest = _trnemu.nearest(name, list(trace.labels))
+        hint = f"; did you mean {nearest!r}?" if nearest else ""
+        refuse(
+            "illegal",
+            "nki.schedule_name",
+            f"with_schedule: no instruction has name={name!r}{hint}",
+        )
+    return found
+
+
+def _mark_outputs(trace: Trace, result: Any) -> None:
+    """Makes outputs of the tensors that a kernel returns."""
+    for tensor in tensors_in(result):
+        if tensor.buffer.value in ("sbuf", "psum"):
+            refuse(
+                "illegal",
+                "nki.return",
+                f"the kernel returns '{tensor.name}', which is in "
+                f"{tensor.buffer.value}; what it returns must be in HBM",
+                operand=tensor.name,
+                remedy="copy it: out = nl.ndarray(shape, dtype, "
+                "buffer=nl.shared_hbm); nisa.dma_copy(dst=out, src=tile)",
+            )
+        if trace.core.kind_of(tensor) == "scratch":
+            trace.core.make_output(tensor)
+
+
+def tensors_in(result: Any) -> list[NkiTensor]:
+    """The tensors of a result, in order."""
+    if isinstance(result, NkiTensor):
+        return [result]
+    if isinstance(result, dict):
+        result = list(result.values())
+    if isinstance(result, (tuple, list)):
+        return [t for item in result for t in tensors_in(item)]
+    return []

@@ -1,0 +1,95 @@
+"""The two cores of an LNC2 kernel, recorded in turns.
+
+Each core is a thread, of which one runs at a time: core 0 until it comes to a
+meeting (sendrecv, core_barrier), core 1 until it has come as far, and so on.
+So what a kernel sees of values holds on both sides of a meeting, and the
+recording is the same every time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from trnemu.nki._trace import Trace
+
+
+class _Ended(BaseException):
+    """Ends a core's thread because the other core has failed."""
+
+
+class Lockstep:
+    """Runs `body(core)` for both cores; results() in order of the cores."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._condition = threading.Condition()
+        self._turn = 0
+        self._met = [0, 0]
+        self._done = [False, False]
+        self._failed: BaseException | None = None
+
+    def run(self, body: Callable[[], Any]) -> list[Any]:
+        """The results of both cores. Raises what the first to fail raised."""
+        results: list[Any] = [None, None]
+        other = threading.Thread(
+            target=self._core, args=(1, body, results), daemon=True
+        )
+        other.start()
+        self._core(0, body, results)
+        with self._condition:
+            while not self._done[1]:
+                self._condition.wait()
+        other.join()
+        self._enter(0)
+        if self._failed is not None:
+            raise self._failed
+        return results
+
+    def met(self) -> None:
+        """The core that runs has come to a meeting."""
+        core = self._turn
+        self._met[core] += 1
+        if self._met[core] > self._met[1 - core]:
+            self._pass(core)
+
+    def _core(
+        self, core: int, body: Callable[[], Any], results: list[Any]
+    ) -> None:
+        try:
+            self._await(core)
+            results[core] = body()
+        except _Ended:
+            pass
+        except BaseException as error:
+            if self._failed is None:
+                self._failed = error
+        finally:
+            with self._condition:
+                self._done[core] = True
+                self._give(1 - core)
+
+    def _pass(self, core: int) -> None:
+        """The other core's turn, until it gives it back."""
+        with self._condition:
+            if self._done[1 - core]:
+                return
+            self._give(1 - core)
+        self._await(core)
+
+    def _await(self, core: int) -> None:
+        with self._condition:
+            while self._turn != core:
+                self._condition.wait()
+        if self._failed is not None:
+            raise _Ended
+        self._enter(core)
+
+    def _give(self, core: int) -> None:
+        self._turn = core
+        self._condition.notify_all()
+
+    def _enter(self, core: int) -> None:
+        self._trace.core_index = core
+        self._trace.core.select_core(core)

@@ -1,0 +1,196 @@
+"""NkiTensor, registers and dynamic slices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from trnemu import _trnemu
+from trnemu.nki import _trace
+from trnemu.nki._object import NKIObject
+from trnemu.nki._trace import refuse
+from trnemu.nki.language._tokens import MemoryRegion
+
+ds = _trnemu.DynamicSlice
+
+REGIONS = tuple(MemoryRegion)
+_REGION_INDEX = {region: i for i, region in enumerate(REGIONS)}
+
+
+class NkiTensor(_trnemu.NkiView, NKIObject):
+    """A tensor of a kernel, or a view of one: geometry, no data.
+
+    Made by nl.ndarray, or from the kernel's arguments. On chip (SBUF, PSUM)
+    axis 0 is the partitions. Views share the storage; what needs a copy is
+    refused. Values exist when the program runs; print(), NumPy's functions and
+    comparisons show what they are so far.
+    """
+
+    __slots__ = ()
+    # NumPy defers to __array_ufunc__ and __array_function__ (_values.py).
+    __array_priority__ = 1000
+
+    reinterpret_cast = _trnemu.NkiView.view
+
+    @property
+    def buffer(self) -> MemoryRegion:  # type: ignore[override]
+        """The memory region: nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm."""
+        return REGIONS[self.region]
+
+    def rearrange(
+        self,
+        src_pattern: Sequence[Any],
+        dst_pattern: Sequence[Any],
+        fixed_sizes: dict[str, int] | None = None,
+    ) -> Any:
+        """The axes split, reordered and merged by name, einops-like.
+
+        A pattern lists names, with tuples of names for an axis that is several;
+        fixed_sizes: the sizes of names that the shape does not tell.
+        """
+        sizes = _sizes(self, src_pattern, dict(fixed_sizes or {}))
+        source = [name for item in src_pattern for name in _tuple(item)]
+        target = [name for item in dst_pattern for name in _tuple(item)]
+        if sorted(source) != sorted(target):
+            refuse(
+                "illegal",
+                "nki.rearrange",
+                f"rearrange: {src_pattern} and {dst_pattern} do not have the "
+                "same names",
+                operand=self.name,
+            )
+        split = self.reshape([sizes[name] for name in source])
+        turned = split.permute([source.index(name) for name in target])
+        return turned.reshape(
+            [math.prod(sizes[n] for n in _tuple(item)) for item in dst_pattern]
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        refuse(
+            "illegal",
+            "nki.item_assignment",
+            f"'{self.name}' cannot be assigned to by index: tensors are "
+            "written by instructions",
+            operand=self.name,
+            remedy="nisa.tensor_copy(dst=tensor[...], src=value), "
+            "nisa.memset or nisa.dma_copy",
+        )
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(self.shape[0]))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _tuple(item: Any) -> tuple[str, ...]:
+    return tuple(item) if isinstance(item, (tuple, list)) else (item,)
+
+
+def _sizes(
+    tensor: NkiTensor, pattern: Sequence[Any], sizes: dict[str, int]
+) -> dict[str, int]:
+    """The size of each name of a pattern."""
+    if len(pattern) != tensor.ndim:
+        refuse(
+            "illegal",
+            "nki.rearrange",
+            f"rearrange: the pattern {pattern} has {len(pattern)} axes, "
+            f"'{tensor.name}' has {tensor.ndim}",
+            operand=tensor.name,
+        )
+    for item, extent in zip(pattern, tensor.shape, strict=True):
+        unknown = [name for name in _tuple(item) if name not in sizes]
+        known = math.prod(sizes[n] for n in _tuple(item) if n in sizes)
+        if len(unknown) > 1 or extent % known or (
+            not unknown and known != extent
+        ):
+            refuse(
+                "illegal",
+                "nki.rearrange",
+                f"rearrange: the axis {item} of size {extent} does not fit "
+                f"the sizes {sizes}",
+                operand=tensor.name,
+            )
+        for name in unknown:
+            sizes[name] = extent // known
+    return sizes
+
+
+def make(view: _trnemu.View, region: MemoryRegion) -> NkiTensor:
+    """The NkiTensor of a view."""
+    made: NkiTensor = _trnemu.NkiView.make(
+        NkiTensor, view, _REGION_INDEX[region]
+    )
+    return made
+
+
+class VirtualRegister(_trnemu.Register, NKIObject):
+    """A 32-bit register of a core, whose value only a run knows.
+
+    What takes one: ap(scalar_offset=), nl.ds, an index of a tensor, select,
+    bounds of device loops, nisa.register_*, `while register:`.
+    """
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        from trnemu.nki import _loops
+
+        return _loops.test(self)
+
+    def _unknown(self, what: str) -> NoReturn:
+        refuse(
+            "illegal",
+            "nki.register_value",
+            f"{what} of a register asks for a value that only the device knows",
+            remedy="nl.fori_loop or nl.while_loop for loops, "
+            "ap(scalar_offset=register) or nl.ds(register, size) for addresses",
+        )
+
+    def __int__(self) -> int:
+        self._unknown("int()")
+
+    def __index__(self) -> int:
+        self._unknown("an integer use")
+
+    def __float__(self) -> float:
+        self._unknown("float()")
+
+    def _compare(self, other: object) -> NoReturn:
+        self._unknown("a comparison")
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
+
+    def _arithmetic(self, *others: object) -> NoReturn:
+        refuse(
+            "unsupported",
+            "nki.register_arithmetic",
+            "nki has no arithmetic on registers",
+            remedy="compute on a tensor of one element and "
+            "nisa.register_load it, or let ap(indirect_dim=) scale the index",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = _arithmetic
+    __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _arithmetic
+    __mod__ = __rmod__ = __neg__ = _arithmetic
+
+
+def make_register(register: _trnemu.Register) -> VirtualRegister:
+    """The VirtualRegister of a builder's register."""
+    made: VirtualRegister = _trnemu.make_register(VirtualRegister, register)
+    return made
+
+
+def register_alloc(x: int | None = None) -> VirtualRegister:
+    """A new 32-bit register, with the value x if one is given.
+
+    Reading it before it has a value is a fault of the run.
+    """
+    trace = _trace.current()
+    if isinstance(x, VirtualRegister):
+        register = make_register(trace.core.add_register(None))
+        trace.add("register_move", dst=register, src=x)
+        return register
+    return make_register(trace.core.add_register(x))

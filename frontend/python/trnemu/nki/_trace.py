@@ -1,0 +1,186 @@
+"""The recording of a kernel that is under way.
+
+A kernel runs as plain Python. Each nki.isa call appends an operation to a
+program; tensors are geometry. There is one recording at a time in the process
+(LNC2 kernels take turns, see _lockstep.py).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from trnemu import _trnemu
+from trnemu._fault import fault_of
+from trnemu._operations import operations
+from trnemu._trnemu import Finding, View
+
+if TYPE_CHECKING:
+    from trnemu.nki._lockstep import Lockstep
+    from trnemu.nki._options import Defaults
+
+INDEX = {o.name: i for i, o in enumerate(operations())}
+_TTY_AFTER = 1.0  # seconds before a long recording says how far it is
+
+active: Trace | None = None
+"""The recording under way, None outside of kernels."""
+
+
+def current() -> Trace:
+    """The recording under way. Fault (illegal, nki.outside) if none is."""
+    if active is None:
+        refuse(
+            "illegal",
+            "nki.outside",
+            "nki operations and tensors exist only while a kernel runs",
+            remedy="call it from a function under @nki.jit, and launch that: "
+            "kernel(arrays)",
+        )
+    return active
+
+
+def refuse(
+    category: str,
+    id: str,
+    message: str,
+    *,
+    operation: str = "",
+    operand: str = "",
+    remedy: str = "",
+) -> NoReturn:
+    """Raises the Fault."""
+    raise fault_of(
+        Finding(
+            category,
+            id,
+            message,
+            operation=operation,
+            operand=operand,
+            remedy=remedy,
+        )
+    )
+
+
+class Trace:
+    """What a kernel has recorded so far.
+
+    core: the builder, in C++. cores: 1, or 2 for kernel[2]. grid: whether it
+    was launched with brackets. target, api ((0, 6)), precise: see Defaults.
+    """
+
+    def __init__(self, name: str, cores: int, grid: bool, options: Defaults):
+        self.core = _trnemu.Builder(options.target, name, cores, True)
+        self.core.become_nki(options.api >= (0, 3))
+        self.name = name
+        self.cores = cores
+        self.grid = grid
+        self.options = options
+        self.target = options.target
+        self.api = options.api
+        self.precise = options.precise_fp
+        self.core_index = 0
+        self.lockstep: Lockstep | None = None
+        self.findings: list[Finding] = []
+        self.device_loops = 0
+        self.caches: dict[Any, Any] = {}
+        self.arguments: Any = None
+        self._names: dict[str, int] = {}
+        self._shared: list[tuple[tuple[Any, ...], View]] = []
+        self._next_shared = [0] * cores
+        self.labels: dict[str, Any] = {}  # name= -> the last of that name
+        # Whether look() wants to see every instruction.
+        self.watched = sys.stderr.isatty()
+        self.ordered = 0  # nl.no_reorder blocks that are open
+        self._before: Any = None  # the last instruction of such a block
+        self._count = 0
+        self._started = time.monotonic()
+        self._said = False
+
+    def add(self, operation: str, **arguments: Any) -> Any:
+        """Records an operation by name."""
+        handle = self.core.add(INDEX[operation], (), arguments)
+        if self.watched:
+            self.look(handle)
+        return handle
+
+    def unique(self, name: str) -> str:
+        """The name, with a number behind it if it is taken."""
+        count = self._names.get(name, 0)
+        self._names[name] = count + 1
+        return name if count == 0 else self.unique(f"{name}.{count}")
+
+    def hbm(
+        self, name: str, shape: Sequence[int], dtype: Any, shared: bool
+    ) -> View:
+        """A tensor in HBM. The k-th shared one of core 1 is core 0's."""
+        if not shared or self.cores == 1:
+            return self.core.add_tensor(
+                "scratch", self.unique(name), shape, dtype
+            )
+        key = (tuple(shape), str(dtype), name)
+        at = self._next_shared[self.core_index]
+        self._next_shared[self.core_index] += 1
+        if at == len(self._shared):
+            view = self.core.add_tensor(
+                "scratch", self.unique(name), shape, dtype
+            )
+            self._shared.append((key, view))
+            return view
+        there, view = self._shared[at]
+        if there != key:
+            refuse(
+                "illegal",
+                "nki.shared_differs",
+                f"core {self.core_index} allocates {name} {tuple(shape)} "
+                f"{dtype} in shared_hbm where core {1 - self.core_index} "
+                f"allocates {there[2]} {there[0]} {there[1]}",
+                operand=name,
+                remedy="allocate the same shared_hbm tensors in the same order "
+                "on both cores",
+            )
+        return view
+
+    def constant(self, name: str, array: np.ndarray[Any, Any]) -> View:
+        """Data that is part of the program, in HBM."""
+        array = np.asarray(array, order="C")
+        data = array.reshape(-1).view(np.uint8)
+        return self.core.add_constant(
+            self.unique(name), array.shape, array.dtype, data
+        )
+
+    def look(self, handle: Any) -> None:
+        """What is done after an instruction in no_reorder, or on a terminal."""
+        if self.ordered:
+            if self._before is not None and self._before.core == handle.core:
+                handle.depends_on(self._before)
+            self._before = handle
+        self._count += 1
+        if self._count % 1000 == 0:
+            self.progress()
+
+    def keep_order(self, entering: bool) -> None:
+        """Enters or leaves a block whose instructions run one by one."""
+        self.ordered += 1 if entering else -1
+        if not self.ordered:
+            self._before = None
+        self.watched = bool(self.ordered) or sys.stderr.isatty()
+
+    def progress(self, final: bool = False) -> None:
+        """A line on a terminal when a recording takes long."""
+        elapsed = time.monotonic() - self._started
+        if elapsed < _TTY_AFTER or not sys.stderr.isatty():
+            return
+        if final and not self._said:
+            return
+        self._said = True
+        count = self.core.instructions
+        end = "\n" if final else "\r"
+        sys.stderr.write(
+            f"\r{self.name}: {count:,} instructions recorded, "
+            f"{elapsed:.0f} s{end}"
+        )
+        sys.stderr.flush()

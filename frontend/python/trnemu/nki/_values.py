@@ -1,0 +1,404 @@
+"""Values while a kernel is recorded: print(tile), comparison, breakpoints.
+
+A tensor is geometry; to show what is in it the program so far is built with
+one more instruction, which copies the tensor out, and run. What the kernel
+does not use may be read, so unwritten elements show as "--", and no finding
+about them is raised here: the launch reports what the kernel itself reads.
+
+Values are those of this run. A kernel that branches on them is refused, since
+the device cannot; one that reads them as numbers is warned about.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from trnemu._debug import debug
+from trnemu._fault import Fault
+from trnemu.nki import _loops, _trace
+from trnemu.nki._tensor import NkiTensor, VirtualRegister
+from trnemu.nki._trace import Trace, refuse
+
+_UNWRITTEN = ("memory.read_unwritten",)
+_QUIET = ("trnemu", "numpy")
+
+
+def _program_with(trace: Trace, what: Any) -> tuple[Any, Any]:
+    """The program so far, and where it copies a tensor or register to."""
+    core = trace.core.clone()
+    core.become_nki(False)
+    core.select_core(trace.core_index)
+    add = _trace.INDEX
+    if isinstance(what, VirtualRegister):
+        place = core.add_tensor("scratch", "(value)", (1, 1), "int32")
+        core.add(add["register_store"], (), {"dst": place, "src": what})
+        return core, place
+    place = core.add_tensor("scratch", "(values)", what.shape, what.dtype)
+    core.add(add["dma_copy"], (), {"dst": place, "src": what})
+    return core, place
+
+
+def _inputs(trace: Trace, program: Any) -> dict[str, Any]:
+    given = trace.arguments.values
+    return {name: given[name] for name in program.inputs if name in given}
+
+
+def read(what: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The values of a tensor or register so far, and which are written.
+
+    Fault (unsupported, nki.values) where there are none yet: in a device loop,
+    for arguments without values, before the other core's side of a meeting.
+    """
+    trace = _trace.current()
+    reason = ""
+    if trace.device_loops:
+        reason = "inside a device loop values exist only when it runs"
+    elif not trace.arguments.complete:
+        reason = "the kernel is traced without values for its arguments"
+    if reason:
+        refuse("unsupported", "nki.values", f"{reason}", operand=str(what.name)
+               if isinstance(what, NkiTensor) else "")
+    core, place = _program_with(trace, what)
+    core.settle_inputs()
+    program = core.build()
+    options = trace.options
+    run = debug(
+        program,
+        _inputs(trace, program),
+        checks="memory",
+        allow=(*options.allow, *_UNWRITTEN),
+        numerics=options.numerics,
+        seed=options.seed,
+        time=False,
+    )
+    try:
+        run.continue_()
+    except Fault as fault:
+        if fault.category != "deadlock" or trace.cores == 1:
+            raise
+        refuse(
+            "unsupported",
+            "nki.values",
+            "the other core has not come as far as this one waits for",
+        )
+    return _reading(run, place)
+
+
+def _reading(
+    run: Any, place: Any
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    reading = run.read(place)
+    return reading.values, reading.written.all(axis=-1)
+
+
+def text_of(what: Any) -> str:
+    """The values so far as people read them; "--" where none was written."""
+    if not isinstance(what, (NkiTensor, VirtualRegister)):
+        return str(what)
+    if _trace.active is None:
+        return repr(what)
+    try:
+        values, written = read(what)
+    except Fault as fault:
+        if fault.id != "nki.values":
+            raise
+        return f"{describe(what)} (no values: {fault.message})"
+    if isinstance(what, VirtualRegister):
+        return str(values.item()) if written.all() else "--"
+    if values.dtype.kind == "V" or values.dtype.itemsize < 4:
+        shown: Any = values.astype(np.float32) if _is_float(values) else values
+    else:
+        shown = values
+    masked = np.ma.masked_array(shown, mask=~written)
+    return f"{describe(what)}\n{masked}"
+
+
+def _is_float(values: np.ndarray[Any, Any]) -> bool:
+    return values.dtype.kind not in "iub"
+
+
+def describe(what: Any) -> str:
+    """A tensor's name and geometry on one line."""
+    if isinstance(what, VirtualRegister):
+        return f"<register {what.index}>"
+    return (
+        f"<{what.name} {what.shape} {what.dtype} in "
+        f"{what.buffer.value}>"
+    )
+
+
+class TileValues(np.ndarray[Any, Any]):
+    """Values of a tensor so far, on the host: for looking at, in print and
+    assert. A branch on them is refused; as numbers they are warned about."""
+
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+    ) -> Any:
+        out = kwargs.pop("out", None)
+        if out is not None:
+            kwargs["out"] = tuple(_plain(o) for o in out)
+        result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
+        return _kept(result)
+
+    def __array_function__(
+        self, function: Any, types: Any, args: Any, kwargs: Any
+    ) -> Any:
+        return _kept(function(*_deep(args), **_deep(kwargs)))
+
+    def __bool__(self) -> bool:
+        check_branch()
+        return bool(_plain(self))
+
+    def __index__(self) -> int:
+        refuse(
+            "illegal",
+            "nki.branch_on_values",
+            "a value of a tensor is used as an index or a loop's bound while "
+            "the kernel is compiled; the device has no values then",
+            remedy="nisa.register_load and nl.ds, ap(scalar_offset=) or "
+            "nl.fori_loop",
+        )
+
+    def __int__(self) -> int:
+        _warn_number()
+        return int(_plain(self))
+
+    def __float__(self) -> float:
+        _warn_number()
+        return float(_plain(self))
+
+    def item(self, *args: Any) -> Any:
+        """The value as a Python number, with a warning."""
+        _warn_number()
+        return _plain(self).item(*args)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _kept(_plain(self)[key])
+
+    def __str__(self) -> str:
+        return str(_plain(self))
+
+    def __repr__(self) -> str:
+        return repr(_plain(self))
+
+    def __format__(self, spec: str) -> str:
+        plain = _plain(self)
+        return format(plain.item() if plain.ndim == 0 else plain, spec)
+
+
+def _plain(value: Any) -> Any:
+    """A TileValues or NkiTensor as a plain array; others as they are."""
+    if isinstance(value, TileValues):
+        return value.view(np.ndarray)
+    if isinstance(value, NkiTensor):
+        return _values_of(value)
+    return value
+
+
+def _deep(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_deep, value))
+    if isinstance(value, dict):
+        return {k: _deep(v) for k, v in value.items()}
+    return _plain(value)
+
+
+def _kept(result: Any) -> Any:
+    """A result as TileValues, so that branches on it are seen."""
+    if isinstance(result, tuple):
+        return tuple(map(_kept, result))
+    if isinstance(result, (np.ndarray, np.generic, bool)):
+        return np.asarray(result).view(TileValues)
+    return result
+
+
+def _values_of(tensor: NkiTensor) -> np.ndarray[Any, Any]:
+    """The values; Fault (uninitialized) if some are not written."""
+    values, written = read(tensor)
+    if not written.all():
+        where = np.argwhere(~written)[0].tolist()
+        refuse(
+            "uninitialized",
+            "nki.values_unwritten",
+            f"'{tensor.name}' is read on the host at {where}, which nothing "
+            f"has written yet ({int((~written).sum())} of {written.size} "
+            "elements)",
+            operand=tensor.name,
+        )
+    return values
+
+
+def check_branch() -> None:
+    """Refuses if the kernel's code takes a branch on the value being asked
+    for: an if, while or conditional expression; an assert may."""
+    frame = _kernel_frame()
+    if frame is None:
+        return
+    tree = _loops.tree_of(frame.f_code.co_filename)
+    line, _, column, _ = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if tree is None or line is None or column is None:
+        return
+    statement = _loops.statement_at(tree, line, column)
+    if isinstance(statement, (ast.If, ast.While, ast.IfExp)):
+        refuse(
+            "illegal",
+            "nki.branch_on_values",
+            "the kernel branches on the values of a tensor; the device has "
+            "none when the kernel is compiled",
+            remedy="select values with nisa.tensor_copy_predicated or "
+            "nisa.select_reduce; loop with nl.while_loop; a check that is only "
+            "for debugging can be an assert",
+        )
+
+
+def _kernel_frame() -> FrameType | None:
+    """The innermost frame outside this package and NumPy."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in _QUIET:
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _warn_number() -> None:
+    frame = _kernel_frame()
+    if frame is None or _trace.active is None:
+        return
+    key = ("host_value", frame.f_code, frame.f_lineno)
+    if key in _trace.active.caches:
+        return
+    _trace.active.caches[key] = True
+    from trnemu.nki._kernel import KernelWarning
+
+    warnings.warn(
+        KernelWarning(
+            f"{frame.f_code.co_filename}:{frame.f_lineno}: a tensor's value "
+            "becomes a number while the kernel is recorded; in the program it "
+            "is a constant of this run"
+        ),
+        stacklevel=3,
+    )
+
+
+# What NkiTensor does with values; set here, since this module needs the class.
+
+
+def _array(self: NkiTensor, dtype: Any = None, copy: Any = None) -> Any:
+    values = _values_of(self)
+    return values if dtype is None else values.astype(dtype)
+
+
+def _array_ufunc(
+    self: NkiTensor, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
+) -> Any:
+    if kwargs.get("out") is not None:
+        refuse(
+            "illegal",
+            "nki.item_assignment",
+            f"NumPy cannot write to '{self.name}': tensors are written by "
+            "instructions",
+            operand=self.name,
+        )
+    return _kept(getattr(ufunc, method)(*map(_plain, inputs), **kwargs))
+
+
+def _array_function(
+    self: NkiTensor, function: Any, types: Any, args: Any, kwargs: Any
+) -> Any:
+    return _kept(function(*_deep(args), **_deep(kwargs)))
+
+
+def _bool(self: NkiTensor) -> bool:
+    check_branch()
+    return bool((_values_of(self) != 0).all())
+
+
+def _equal(self: NkiTensor, other: object) -> Any:
+    if isinstance(other, np.ndarray):
+        return _kept(_values_of(self) == _plain(other))
+    return self is other
+
+
+def _not_equal(self: NkiTensor, other: object) -> Any:
+    if isinstance(other, np.ndarray):
+        return _kept(_values_of(self) != _plain(other))
+    return self is not other
+
+
+def _operator(name: str, instead: str) -> Any:
+    def refused(self: NkiTensor, *others: Any) -> Any:
+        if any(isinstance(o, np.ndarray) for o in others):
+            ufunc = getattr(np, instead)
+            return _kept(ufunc(_values_of(self), *map(_plain, others)))
+        refuse(
+            "illegal",
+            "nki.operator",
+            f"tensors have no operator {name}",
+            operand=self.name,
+            remedy=f"nl.{instead}(...), or nisa.tensor_tensor and "
+            "nisa.tensor_scalar",
+        )
+
+    return refused
+
+
+_DEBUGGERS = ("pdb", "bdb", "code", "IPython", "pydevd", "_pydevd_bundle")
+
+
+def _repr(self: NkiTensor) -> str:
+    """Geometry; in a debugger with the values so far."""
+    caller = sys._getframe(1).f_globals.get("__name__", "")
+    if caller.partition(".")[0] in _DEBUGGERS and _trace.active is not None:
+        return text_of(self)
+    return describe(self)
+
+
+def _install() -> None:
+    cls: Any = NkiTensor
+    cls.__array__ = _array
+    cls.__array_ufunc__ = _array_ufunc
+    cls.__array_function__ = _array_function
+    cls.__bool__ = _bool
+    cls.__eq__ = _equal
+    cls.__ne__ = _not_equal
+    cls.__hash__ = lambda self: id(self)
+    cls.__str__ = text_of
+    cls.__repr__ = _repr
+    names = {
+        "+": ("add", "add"),
+        "-": ("sub", "subtract"),
+        "*": ("mul", "multiply"),
+        "/": ("truediv", "divide"),
+        "**": ("pow", "power"),
+        "%": ("mod", "mod"),
+        "&": ("and", "bitwise_and"),
+        "|": ("or", "bitwise_or"),
+        "^": ("xor", "bitwise_xor"),
+    }
+    for symbol, (method, instead) in names.items():
+        for prefix in ("", "r", "i"):
+            setattr(cls, f"__{prefix}{method}__", _operator(symbol, instead))
+    for symbol, method, instead in (
+        ("<", "lt", "less"),
+        ("<=", "le", "less_equal"),
+        (">", "gt", "greater"),
+        (">=", "ge", "greater_equal"),
+    ):
+        setattr(cls, f"__{method}__", _operator(symbol, instead))
+    cls.__neg__ = _operator("-", "negative")
+    cls.__invert__ = _operator("~", "invert")
+    cls.__matmul__ = _operator("@", "matmul")
+    register: Any = VirtualRegister
+    register.__str__ = text_of
+    register.__repr__ = describe
+
+
+_install()

@@ -1,0 +1,136 @@
+"""nki.isa: the instructions of the device, as kernels write them.
+
+Each function records an instruction and returns a handle, whose depends_on()
+orders it after others. The functions are made of trnemu's operations table;
+docs/operations has a page for each.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from trnemu import _trnemu
+from trnemu._fault import Fault
+from trnemu._operations import Operation, doc_of, operations
+from trnemu._targets import get_nc_version as _version_of
+from trnemu.nki import _trace
+from trnemu.nki._tensor import NkiTensor, VirtualRegister, register_alloc
+from trnemu.nki.isa import constants as constants
+from trnemu.nki.isa._enums import (
+    dge_mode,
+    dma_engine,
+    engine,
+    gpsimd_engine,
+    matmul_perf_mode,
+    nc_version,
+    oob_mode,
+    reduce_cmd,
+    scalar_engine,
+    tensor_engine,
+    unknown_engine,
+    vector_engine,
+)
+
+NkiInstruction = _trnemu.NkiInstruction
+NkiValidationError = Fault
+
+# Not written by people, or with a function of their own.
+_OTHERS = ("branch", "nop", "psum_reset", "register_alloc", "register_alu")
+# Where the cores of an LNC2 kernel meet.
+_MEETINGS = ("sendrecv", "core_barrier")
+# What ProgramBuilder's operations take beyond nki.isa's.
+_OURS = ("trigger", "queues")
+_ENUMS: dict[str, Any] = {
+    "engine": engine,
+    "dge_mode": dge_mode,
+    "oob_mode": oob_mode,
+    "reduce_cmd": reduce_cmd,
+    "perf_mode": matmul_perf_mode,
+    "dma_engine": dma_engine,
+}
+
+
+def _default(name: str, value: Any) -> Any:
+    """A default as the documentation prints it."""
+    words = _ENUMS.get(name)
+    if words is not None and isinstance(value, str):
+        return words[value]
+    return value
+
+
+def _signature(operation: Operation) -> inspect.Signature:
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                p.name, kind, default=_default(p.name, p.default_value)
+            )
+            for p in operation.parameters
+            if p.name not in _OURS
+        ]
+    )
+
+
+def _function(index: int, operation: Operation) -> Callable[..., Any]:
+    """The function that records operation number `index`."""
+    meets = operation.name in _MEETINGS
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        trace = _trace.active or _trace.current()
+        handle = trace.core.add(index, args, kwargs)
+        if "name" in kwargs:
+            trace.labels[kwargs["name"]] = handle
+        if trace.watched:
+            trace.look(handle)
+        if meets and trace.lockstep is not None:
+            trace.lockstep.met()
+        return handle
+
+    record.__name__ = record.__qualname__ = operation.name
+    record.__doc__ = doc_of(operation)
+    record.__signature__ = _signature(operation)  # type: ignore[attr-defined]
+    return record
+
+
+for _index, _operation in enumerate(operations()):
+    if _operation.name not in _OTHERS:
+        globals()[_operation.name] = _function(_index, _operation)
+
+
+def get_nc_version() -> nc_version:
+    """The generation the kernel is compiled for: gen2 (trn1), gen3 (trn2) or
+    gen4 (trn3), which compare in order."""
+    return _version_of(_trace.current().target)
+
+
+def get_nc_sub_version() -> int:
+    """The silicon revision inside the generation: 0, the first."""
+    _trace.current()
+    return 0
+
+
+__all__ = [
+    *(o.name for o in operations() if o.name not in _OTHERS),
+    "NkiInstruction",
+    "NkiTensor",
+    "NkiValidationError",
+    "VirtualRegister",
+    "constants",
+    "dge_mode",
+    "dma_engine",
+    "engine",
+    "get_nc_sub_version",
+    "get_nc_version",
+    "gpsimd_engine",
+    "matmul_perf_mode",
+    "nc_version",
+    "oob_mode",
+    "reduce_cmd",
+    "register_alloc",
+    "scalar_engine",
+    "tensor_engine",
+    "unknown_engine",
+    "vector_engine",
+]

@@ -1,0 +1,129 @@
+// Diagnostics of the NKI front end: recording and launching kernels.
+#include "isa/diagnostic_catalog.h"
+
+namespace trnemu::catalog {
+namespace {
+
+using enum Category;
+
+constexpr CatalogEntry kEntries[] = {
+    {"nki.argument", kIllegal,
+     "An array without dimensions is passed to a kernel.",
+     "kernel(np.array(1.0, np.float32))",
+     "Pass a Python number, or an array of shape (1, 1)."},
+    {"nki.argument_dtype", kIllegal,
+     "An array of a dtype that the device does not have is passed to a kernel. "
+     "Nothing is cast by itself.",
+     "kernel(np.ones((4, 8)))  # float64",
+     "Convert it, for example with array.astype(np.float32)."},
+    {"nki.branch_on_values", kIllegal,
+     "A kernel takes a branch on values of a tensor, or uses one as an index or "
+     "loop bound. Values are visible here while a kernel is recorded, for "
+     "looking at; the device has none when the kernel is compiled. An assert "
+     "may use them.",
+     "if np.max(tile) > 0: ...",
+     "Select values with nisa.tensor_copy_predicated or nisa.select_reduce, "
+     "loop with nl.while_loop, load an index into a register."},
+    {"nki.constant", kIllegal,
+     "nl.shared_constant of an array that is empty, or of a structured dtype.",
+     "nl.shared_constant(np.zeros((0, 4), np.float32))",
+     "Give an array of at least one element, of a dtype of nki.language."},
+    {"nki.grid", kIllegal,
+     "A kernel is launched on a grid that is not 1 or 2 cores.",
+     "kernel[4](x)", "kernel[1](...), kernel[2](...) or kernel(...)."},
+    {"nki.grid_axis", kIllegal,
+     "nl.program_id or nl.num_programs of an axis that a launch does not have.",
+     "nl.program_id(1)", "Ask for axis 0, the cores of the launch."},
+    {"nki.hbm_address", kIllegal, "address= of a tensor in HBM.",
+     "nl.ndarray((4, 8), nl.float32, buffer=nl.hbm, address=(0, 0))",
+     "Leave it out: it places tiles in SBUF and PSUM."},
+    {"nki.item_assignment", kIllegal,
+     "A tensor is assigned to by index, or given to NumPy to write to.",
+     "tile[0:4, :] = 0", "nisa.memset, nisa.tensor_copy or nisa.dma_copy."},
+    {"nki.loop_in_no_reorder", kIllegal,
+     "A device loop inside nl.no_reorder().",
+     "with nl.no_reorder(): nl.fori_loop(0, 4, body)",
+     "Put nl.no_reorder() into the loop's body."},
+    {"nki.loop_left", kIllegal,
+     "A device loop is left by break, return or an exception; the device runs "
+     "it to its end.",
+     "for i in nl.dynamic_range(4): break",
+     "nl.while_loop with a condition register."},
+    {"nki.loop_step", kIllegal,
+     "The step of a device loop is not known when the kernel is compiled.",
+     "nl.fori_loop(0, 8, body, step=register)", "Give a positive number."},
+    {"nki.operator", kIllegal,
+     "An operator of Python between tensors of a kernel.", "tile + tile",
+     "nl.add(a, b) and its like, or nisa.tensor_tensor, nisa.tensor_scalar."},
+    {"nki.order", kIllegal,
+     "depends_on of an instruction of another core, or of one inside a device "
+     "loop that the other is not in: its semaphore would fire too often or "
+     "never.",
+     "after.depends_on(inside_a_loop)",
+     "Order the instruction before or after the loop as a whole."},
+    {"nki.order_later", kUnsupported,
+     "An instruction is to come after one that the kernel issues later. The "
+     "device's compiler could swap them; trnemu keeps the order of the kernel.",
+     "kernel.with_schedule([(\"first\", \"second\")])",
+     "Move the statement behind the one it is to come after."},
+    {"nki.outside", kIllegal,
+     "A tensor is made, or an instruction issued, outside of a kernel.",
+     "nl.ndarray((128, 512), nl.float32)  # at module level",
+     "Call it from a function under @nki.jit, and launch that."},
+    {"nki.read_only", kInput,
+     "A kernel writes to an argument whose array cannot be written to.",
+     "kernel(array) with array.flags.writeable False", "Pass a copy."},
+    {"nki.rearrange", kIllegal,
+     "The patterns of rearrange do not fit the tensor's shape or each other.",
+     "x.rearrange(['p', 'f'], ['p', 'g'])",
+     "Use the same names on both sides, one for each axis or a tuple."},
+    {"nki.register_arithmetic", kUnsupported,
+     "Arithmetic of Python on a register; nki has none.", "register + 1",
+     "Compute on a tensor of one element and nisa.register_load it, or let "
+     "ap(indirect_dim=) scale the index."},
+    {"nki.register_branch", kIllegal, "A branch on a register's value.",
+     "if register: ...",
+     "nl.while_loop or `while register:` for loops; select values with "
+     "nisa.tensor_copy_predicated."},
+    {"nki.register_value", kIllegal,
+     "A register is used as a number of Python; only the device knows its "
+     "value.",
+     "range(register)",
+     "nl.fori_loop or nl.while_loop for loops, nl.ds(register, size) or "
+     "ap(scalar_offset=register) for addresses."},
+    {"nki.return", kIllegal,
+     "A kernel returns a tile in SBUF or PSUM.", "return tile",
+     "Copy it to a tensor in nl.shared_hbm and return that."},
+    {"nki.schedule_name", kIllegal,
+     "with_schedule names an instruction that the kernel does not have.",
+     "kernel.with_schedule([(\"b\", \"a\")])",
+     "Give the instruction that name: nisa.X(..., name=\"a\")."},
+    {"nki.shared_differs", kIllegal,
+     "The two cores of an LNC2 kernel allocate different tensors in "
+     "shared_hbm, of which they share the first with the first, and so on.",
+     "if nl.program_id(0) == 0: nl.ndarray(..., buffer=nl.shared_hbm)",
+     "Allocate the same ones in the same order on both cores."},
+    {"nki.values", kUnsupported,
+     "Values of a tensor are asked for where there are none yet: in a device "
+     "loop, in a kernel traced without values, before the other core has come "
+     "as far.",
+     "np.max(tile) in the body of nl.fori_loop",
+     "Look at the tensor after the loop, or at the run: trnemu.debug, --dump."},
+    {"nki.values_unwritten", kUninitialized,
+     "A tensor is read on the host, in NumPy, and some of its elements were "
+     "never written.",
+     "np.max(nl.ndarray((4, 8), nl.float32))",
+     "Write the tensor first; print(tensor) shows unwritten elements as --."},
+    {"nki.while_condition", kIllegal,
+     "nl.while_loop without a register to test: init is none, or the body "
+     "returns none.",
+     "nl.while_loop(4, body)",
+     "nisa.register_alloc(value) for init; return the register with the next "
+     "condition."},
+};
+
+}  // namespace
+
+std::span<const CatalogEntry> NkiEntries() { return kEntries; }
+
+}  // namespace trnemu::catalog
