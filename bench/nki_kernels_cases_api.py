@@ -202,7 +202,7 @@ def scatter(work: Work, x: Any, indices: Any, _: Any) -> Any:
 
 
 def gather_4d(work: Work) -> tuple[Any, ...]:
-    (x,) = normal((512, 2, 4, 64), dtype=ml_dtypes.bfloat16)(work)
+    (x,) = normal((512, 1, 4, 64), dtype=ml_dtypes.bfloat16)(work)
     indices = work.rng.permutation(512)[:256]
     return x, indices.reshape(128, 2).astype(np.uint32)
 

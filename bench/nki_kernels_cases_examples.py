@@ -166,7 +166,7 @@ CASES = [
     Case("tensor_exp_kernel_",
          example("layout-violation.py", "tensor_exp_kernel_"),
          normal((256, 512), dtype=ml_dtypes.bfloat16), exponential, BF16,
-         refused=refused("nki.partitions", OVER_128)),
+         refused=refused("tile.partitions", OVER_128)),
     Case("tensor_split_kernel_",
          example("index-case-1.py", "tensor_split_kernel_"),
          counted(4, 5, dtype=ml_dtypes.bfloat16),

@@ -224,7 +224,7 @@ return out
 DEEP = [
     shapes(APS, "210e9c1b", "slice and ap give the same pattern"),
     Case("every other partition", body(APS, "1b829066"),
-         refused=refused("view.partition_step", STEP)),
+         refused=refused("access.partition_step", STEP)),
     shapes(APS, "3ffadc3f", "ap of an ap", """\
 assert outer.get_pattern() == [[256, 128], [1, 64]] and outer.offset == 0
 """),

@@ -102,6 +102,7 @@ FRAGMENTS: dict[str, dict[str, str]] = {
         "25d2d7ab": OLD,
         "05dfd255": "slices of tiles of 129 partitions, which cannot be",
         "cb067dd8": "a line of the fragment above it",
+        "4725aba5": "wrong as printed: nl.ndarray without its dtype",
         "993cad5f": OLD,
         "8bdb1d7f": HOST,
         "bde6dd80": OLD,

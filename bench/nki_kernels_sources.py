@@ -26,10 +26,12 @@ NKI = re.compile(
     r"\b(nl|nisa|nki)\.\w|@nki|\b(import|from) nki\b|dynamic_range"
 )
 NEW = re.compile(r"^\s*(import nki\b|from nki\b)", re.MULTILINE)
+IMPORT = re.compile(r"^(import nki\b|from nki\b).*$", re.MULTILINE)
 OLD = re.compile(r"\bneuronxcc\b")
 DIRECTIVE = re.compile(r"^(\s*)\.\. code(?:-block)?::\s*(\S*)\s*$")
 LITERAL = re.compile(r"^(\s*)(?!\.\.)\S.*::\s*$|^(\s*)::\s*$")
 OPTION = re.compile(r"^\s+:[\w-]+:")
+STUBS = ("torch_xla", "torch_neuronx")
 PYTHON = ("", "python", "python3")
 
 
@@ -213,32 +215,37 @@ def part_of(block: Block, part: str, until: str = "") -> Block:
 
 
 def body_text(block: Block, parameters: str, before: str, after: str) -> str:
-    """A block as the body of a kernel, between lines of ours."""
+    """A block as the body of a kernel, between lines of ours. Its own imports
+    of nki are those of the header, at the module's top."""
+    code = IMPORT.sub("", block.text)
     head = f"{HEADER}\n\n@nki.jit\ndef kernel({parameters}):\n"
     head += textwrap.indent(before and before.strip("\n") + "\n", "    ")
-    text = placed(head, textwrap.indent(block.text, "    "), block.line)
+    text = placed(head, textwrap.indent(code, "    "), block.line)
     return text + textwrap.indent(after.strip("\n") or "pass", "    ") + "\n"
 
 
 def load(
     name: str, text: str, folder: pathlib.Path, path: str
 ) -> types.ModuleType:
-    """A module from text; the file stays in `folder`, for tracebacks."""
-    file = folder / (path.replace("/", "_") + "." + name + ".py")
+    """A module from text. The file stays in `folder`, for tracebacks, under a
+    name of its own: what is known of a file's source may be kept."""
+    number = sum(1 for _ in folder.iterdir())
+    file = folder / f"{path.replace('/', '_')}.{name}{number}.py"
     file.write_text(text, encoding="utf-8")
     return load_file(file, name)
 
 
 def load_file(file: pathlib.Path, name: str) -> types.ModuleType:
     """A module from a file, with what it sets in the environment undone, and
-    its folder's modules importable while it is read. `torch_xla` is an empty
-    module meanwhile: references beside the kernels import it at their top."""
+    its folder's modules importable while it is read. STUBS are empty modules
+    meanwhile: files import them at their top, for their host code."""
     before = dict(os.environ)
     known = set(sys.modules)
     writes = sys.dont_write_bytecode
     sys.dont_write_bytecode = True  # the copy is the user's
     sys.path.insert(0, str(file.parent))
-    stub = sys.modules.setdefault("torch_xla", types.ModuleType("torch_xla"))
+    stubs = {name: types.ModuleType(name) for name in STUBS}
+    sys.modules.update({n: m for n, m in stubs.items() if n not in known})
     try:
         spec = importlib.util.spec_from_file_location(name, file)
         module = importlib.util.module_from_spec(spec)
@@ -249,7 +256,7 @@ def load_file(file: pathlib.Path, name: str) -> types.ModuleType:
         sys.path.remove(str(file.parent))
         for new in set(sys.modules) - known:
             there = getattr(sys.modules[new], "__file__", None) or ""
-            if sys.modules[new] is stub or there.startswith(str(file.parent)):
+            if new in stubs or there.startswith(str(file.parent)):
                 del sys.modules[new]
         os.environ.clear()
         os.environ.update(before)

@@ -24,6 +24,17 @@ constexpr CatalogEntry kEntries[] = {
      "if np.max(tile) > 0: ...",
      "Select values with nisa.tensor_copy_predicated or nisa.select_reduce, "
      "loop with nl.while_loop, load an index into a register."},
+    {"nki.collectives", kUnsupported,
+     "A kernel calls nki.collectives, which join several chips.",
+     "nki.collectives.all_reduce(...)",
+     "Run the part between collectives, with what each rank would receive as "
+     "an input; the two cores of kernel[2] have nisa.sendrecv and "
+     "nisa.core_barrier."},
+    {"nki.compiler", kUnsupported,
+     "A name of nki.compiler that runs, or directs, the vendor's compiler.",
+     "TracerFrontend().compile(...)",
+     "Call the kernel with arrays, or trnemu.nki.trace(kernel, *arrays) for "
+     "its program."},
     {"nki.constant", kIllegal,
      "nl.shared_constant of an array that is empty, or of a structured dtype.",
      "nl.shared_constant(np.zeros((0, 4), np.float32))",
@@ -37,6 +48,11 @@ constexpr CatalogEntry kEntries[] = {
     {"nki.hbm_address", kIllegal, "address= of a tensor in HBM.",
      "nl.ndarray((4, 8), nl.float32, buffer=nl.hbm, address=(0, 0))",
      "Leave it out: it places tiles in SBUF and PSUM."},
+    {"nki.inexact_number", kIllegal,
+     "A wrapper of nl between an integer tile and a number that float32, in "
+     "which the instruction computes, does not hold.",
+     "nl.add(int32_tile, 16777217)",
+     "Use a tile of the number: two 32-bit integer tiles are computed exactly."},
     {"nki.item_assignment", kIllegal,
      "A tensor is assigned to by index, or given to NumPy to write to.",
      "tile[0:4, :] = 0", "nisa.memset, nisa.tensor_copy or nisa.dma_copy."},
@@ -52,6 +68,21 @@ constexpr CatalogEntry kEntries[] = {
     {"nki.loop_step", kIllegal,
      "The step of a device loop is not known when the kernel is compiled.",
      "nl.fori_loop(0, 8, body, step=register)", "Give a positive number."},
+    {"nki.no_instruction", kIllegal,
+     "A function of nl that the device has no instruction for; simulators in "
+     "plain Python compute it.",
+     "nl.divide(a, b), nl.mod(a, b)",
+     "Multiply by nl.reciprocal(b)."},
+    {"nki.no_module", kUnsupported,
+     "A module of the vendor's package that trnemu does not have.",
+     "import nki.compiler.kernel_builder",
+     "Use nki, nki.language and nki.isa; trnemu.nki.trace gives a kernel's "
+     "program."},
+    {"nki.old_generation", kUnsupported,
+     "A script imports neuronxcc.nki, whose instructions return tiles.",
+     "import neuronxcc.nki.language as nl",
+     "Port the kernel to `import nki`: instructions take dst=, masks become "
+     "slices."},
     {"nki.operator", kIllegal,
      "An operator of Python between tensors of a kernel.", "tile + tile",
      "nl.add(a, b) and its like, or nisa.tensor_tensor, nisa.tensor_scalar."},
@@ -91,6 +122,8 @@ constexpr CatalogEntry kEntries[] = {
      "range(register)",
      "nl.fori_loop or nl.while_loop for loops, nl.ds(register, size) or "
      "ap(scalar_offset=register) for addresses."},
+    {"nki.replica_group", kIllegal, "A rank is in two replica groups.",
+     "ReplicaGroup([[0, 1], [1, 2]])", "Groups of ranks may not overlap."},
     {"nki.return", kIllegal,
      "A kernel returns a tile in SBUF or PSUM.", "return tile",
      "Copy it to a tensor in nl.shared_hbm and return that."},
@@ -98,6 +131,11 @@ constexpr CatalogEntry kEntries[] = {
      "with_schedule names an instruction that the kernel does not have.",
      "kernel.with_schedule([(\"b\", \"a\")])",
      "Give the instruction that name: nisa.X(..., name=\"a\")."},
+    {"nki.shape", kIllegal,
+     "Shapes of a function of nl do not fit, or would need a broadcast that no "
+     "engine does.",
+     "nl.add(a, b) of (4, 8) and (4, 4)",
+     "Give tiles of one shape, a (P, 1) column in float32, or a number."},
     {"nki.shared_differs", kIllegal,
      "The two cores of an LNC2 kernel allocate different tensors in "
      "shared_hbm, of which they share the first with the first, and so on.",

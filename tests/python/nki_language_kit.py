@@ -7,6 +7,7 @@ tile it returns as an array; opcodes(f, x, y) names the instructions of f.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,10 +20,6 @@ from trnemu.nki import isa as nisa
 from trnemu.nki import language as nl
 
 TARGETS = ("trn1", "trn2", "trn3")
-# Nothing that a wrapper does by itself may be doubtful.
-no_warnings = pytest.mark.filterwarnings(
-    "error::trnemu.nki._kernel.KernelWarning"
-)
 on_all = pytest.mark.parametrize("target", TARGETS)
 
 Array = np.ndarray[Any, Any]
@@ -55,12 +52,22 @@ def apply(
     function: Callable[..., Any],
     *arrays: Array,
     psum: tuple[int, ...] = (),
+    warns: tuple[str, ...] = (),
     **options: Any,
 ) -> Array:
     """What `function` makes of tiles with the arrays' values; those at the
-    positions `psum` are in PSUM. options: of the launch."""
+    positions `psum` are in PSUM. warns: the ids that a launch warns about,
+    which is nothing unless said. options: of the launch."""
     kernel = nki.simulate(_kernel(function, psum), **options)
-    result: Array = kernel([np.ascontiguousarray(a) for a in arrays])
+    return launch(kernel, [np.ascontiguousarray(a) for a in arrays], warns=warns)
+
+
+def launch(kernel: Any, *args: Any, warns: tuple[str, ...] = ()) -> Any:
+    """kernel(*args), which must warn about `warns` and nothing else."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nki.KernelWarning)
+        result = kernel(*args)
+    assert {f.id for f in kernel.result.diagnostics} == set(warns)
     return result
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from nki_language_kit import (
     apply,
-    no_warnings,
     numbers,
     on_all,
     opcodes,
@@ -23,8 +22,6 @@ import trnemu
 from trnemu import nki
 from trnemu.nki import isa as nisa
 from trnemu.nki import language as nl
-
-pytestmark = no_warnings
 
 BF16 = ml_dtypes.bfloat16
 SHAPE = (128, 24)
@@ -213,6 +210,15 @@ def test_logical_not_exchanges_1_and_0(target: str, dtype: str) -> None:
     same_bits(apply(nl.logical_not, x, target=target), np.array(1 - x, dtype))
 
 
+def test_booleans_are_zeros_and_ones() -> None:
+    x = np.array([[True, False, True]])
+    y = np.array([[True, True, False]])
+    same_bits(apply(nl.logical_not, x), ~x)
+    same_bits(apply(nl.logical_and, x, y), x & y)
+    got = apply(lambda a: nl.greater(a, 0, dtype=nl.bool_), numbers((4, 4)))
+    same_bits(got, numbers((4, 4)) > 0)
+
+
 def test_logical_not_of_other_integers_is_xor_1_as_documented() -> None:
     same_bits(
         apply(nl.logical_not, np.array([[2, 3]], np.int32)),
@@ -270,7 +276,7 @@ def test_one_operand_may_be_in_psum(target: str) -> None:
         "tensor_tensor.both_in_psum"
     )
     assert refused(nl.power, x, y, psum=(0,)).id == (
-        "tensor_tensor.gpsimd_psum"
+        "operand.gpsimd_psum"
     )
 
 
@@ -353,6 +359,7 @@ def test_partitions_are_never_broadcast() -> None:
     fault = refused(nl.add, numbers((16, 8)), numbers((1, 8)))
     assert (fault.category, fault.id) == ("illegal", "nki.shape")
     assert "(16, 8)" in fault.message and "(1, 8)" in fault.message
+    assert "nki_language_kit.py" in fault.source
     assert "nl.broadcast_to" in fault.remedy
 
 
@@ -395,6 +402,47 @@ def test_an_integer_that_float32_does_not_hold_is_refused() -> None:
         apply(lambda a: nl.bitwise_or(a, 2**24 + 1), x),
         np.full((4, 4), 2**24 + 1, np.int32),
     )
+
+
+# Where wrappers are called.
+
+
+def test_wrappers_work_in_device_loops_and_on_two_cores() -> None:
+    """Three iterations of x = x * 2 + 1 from 1 give 3, 7, 15; each core has
+    half of the rows."""
+
+    def kernel(x: Any) -> Any:
+        out = nl.ndarray((8, 4), nl.float32, buffer=nl.shared_hbm)
+        mine = nl.ds(4 * nl.program_id(0), 4)
+        tile = nl.load(x[mine])
+
+        def body(i: Any) -> None:
+            step = nl.add(nl.multiply(tile, 2.0), 1.0)
+            nisa.tensor_copy(dst=tile, src=nl.floor(step))
+
+        nl.fori_loop(0, 3, body)
+        nl.store(out[mine], tile)
+        return out
+
+    x = np.ones((8, 4), np.float32)
+    same_bits(nki.jit(kernel)[2](x), np.full((8, 4), 15, np.float32))
+
+
+def test_high_precision_keeps_narrow_floats_as_float32() -> None:
+    """NKI_PRECISE_FP=0: 1 + 2**-10 is no bfloat16."""
+    x = np.full((4, 4), 1, BF16)
+
+    def kernel(a: Any) -> Any:
+        tile = nl.add(nl.load(a), 2.0**-10)
+        tile = nl.where(nl.greater(tile, 0), nl.cast(tile, nl.bfloat16), tile)
+        out = nl.ndarray(a.shape, nl.float32, buffer=nl.shared_hbm)
+        nl.store(out, nl.copy(nl.transpose(tile)))
+        return out
+
+    def of(precise: bool) -> Any:
+        return nki.simulate(kernel, precise_fp=precise)(x)[0, 0]
+
+    assert (of(True), of(False)) == (1, 1 + 2.0**-10)
 
 
 # Names of operators.

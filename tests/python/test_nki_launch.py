@@ -213,11 +213,12 @@ def test_arrays_that_the_device_cannot_hold_are_refused(array, id):
 
 def test_bfloat16_and_fp8_arrays_keep_their_dtype():
     for dtype in (ml_dtypes.bfloat16, ml_dtypes.float8_e5m2, np.float16):
-        out = plus_one(ramp(4, 4).astype(dtype))
+        x = ramp(4, 4).astype(dtype)
+        out = plus_one(x)
         assert out.dtype == dtype
+        wanted = (x.astype(np.float32) + 1).astype(dtype)
         np.testing.assert_array_equal(
-            out.astype(np.float32), (ramp(4, 4) + 1).astype(dtype).astype(
-                np.float32))
+            out.astype(np.float32), wanted.astype(np.float32))
 
 
 def test_torch_tensors_give_torch_tensors():

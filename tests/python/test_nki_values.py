@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import subprocess
 import sys
 import warnings
 
@@ -186,18 +186,26 @@ def test_a_value_that_becomes_a_number_is_warned_about():
         during(lambda tile: f"{np.max(tile):.1f} {np.max(tile)}")
 
 
-def test_a_breakpoint_shows_values(monkeypatch):
-    said = io.StringIO()
-    monkeypatch.setattr(sys, "stdin", io.StringIO("p tile\nc\n"))
-    monkeypatch.setattr(sys, "stdout", said)
+def test_a_breakpoint_shows_values(tmp_path):
+    script = tmp_path / "k.py"
+    script.write_text("""
+import numpy as np
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
 
-    def look(tile):
-        breakpoint()
-        return tile
+@nki.jit
+def kernel(x):
+    tile = nl.load(x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=2.0)
+    breakpoint()
+    return x
 
-    monkeypatch.setattr(sys, "breakpointhook", sys.__breakpointhook__)
-    during(look)
-    assert "6." in said.getvalue() and "10." in said.getvalue()
+kernel(np.arange(6, dtype=np.float32).reshape(2, 3))
+""")
+    done = subprocess.run([sys.executable, script], input="p tile\nc\n",
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "[6.0 8.0 10.0]" in done.stdout
 
 
 @pytest.mark.parametrize("use", [

@@ -72,15 +72,20 @@ class Recording:
         self, outputs: Mapping[str, np.ndarray[Any, Any]], tensor: NkiTensor
     ) -> np.ndarray[Any, Any]:
         """The elements that a returned view shows."""
-        whole = outputs[tensor.name].reshape(-1)
+        found = outputs.get(tensor.name)
+        if found is None:
+            found = self.trace.constants[tensor.name]
+        whole = found.reshape(-1)
         if str(tensor.dtype) != str(whole.dtype):
             whole = whole.view(tensor.dtype.numpy)
-        size = whole.itemsize
-        return np.lib.stride_tricks.as_strided(
-            whole[tensor.offset :],
+        size, dtype = whole.itemsize, whole.dtype
+        bits = whole.view(f"u{size}")  # as_strided knows NumPy's own types
+        shown = np.lib.stride_tricks.as_strided(
+            bits[tensor.offset :],
             tensor.shape,
             [s * size for s in tensor.strides],
-        ).copy()
+        )
+        return shown.copy().view(dtype)
 
 
 class Kernel:

@@ -158,10 +158,10 @@ def test(register: VirtualRegister) -> bool:
     ends it where the same statement asks again."""
     trace = _trace.current()
     frame = _caller()
-    statement = _statement(frame)
+    statement = statement_of(frame)
     if not isinstance(statement, ast.While):
         refuse(
-            "unsupported" if isinstance(statement, ast.If) else "illegal",
+            "illegal",
             "nki.register_branch",
             "a branch on a register asks for a value that only the device "
             "knows",
@@ -204,23 +204,28 @@ def tree_of(file: str) -> ast.Module | None:
     return _trees[file]
 
 
-def _statement(frame: FrameType) -> ast.AST | None:
-    """The if, while, assert or other statement whose test is being taken."""
+def statement_of(frame: FrameType) -> ast.AST | None:
+    """The If, While, Assert or IfExp whose condition a frame is asking for;
+    None for other uses, and where there is no source."""
     tree = tree_of(frame.f_code.co_filename)
-    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    line, column = positions[0], positions[2]
+    place = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    line, _, column, _ = place
     if tree is None or line is None or column is None:
         return None
-    return statement_at(tree, line, column)
-
-
-def statement_at(tree: ast.Module, line: int, column: int) -> ast.AST | None:
-    """What takes the truth of the expression at a place: the innermost If,
-    While, Assert, IfExp, comprehension test or statement around it."""
     found: ast.AST | None = None
     for node in ast.walk(tree):
         test = getattr(node, "test", None)
-        if test is not None and _contains(test, line, column):
+        if not isinstance(test, ast.expr):
+            continue
+        # A jump has the place of its statement, a call that of itself.
+        if isinstance(node, (ast.stmt, ast.expr)) and place == (
+            node.lineno,
+            node.end_lineno,
+            node.col_offset,
+            node.end_col_offset,
+        ):
+            return node
+        if _contains(test, line, column):
             found = node
     return found
 

@@ -88,6 +88,7 @@ class Trace:
         self.device_loops = 0
         self.caches: dict[Any, Any] = {}
         self.arguments: Any = None
+        self.constants: dict[str, np.ndarray[Any, Any]] = {}  # by name
         self._names: dict[str, int] = {}
         self._shared: list[tuple[tuple[Any, ...], View]] = []
         self._next_shared = [0] * cores
@@ -148,9 +149,9 @@ class Trace:
         """Data that is part of the program, in HBM."""
         array = np.asarray(array, order="C")
         data = array.reshape(-1).view(np.uint8)
-        return self.core.add_constant(
-            self.unique(name), array.shape, array.dtype, data
-        )
+        name = self.unique(name)
+        self.constants[name] = array
+        return self.core.add_constant(name, array.shape, array.dtype, data)
 
     def look(self, handle: Any) -> None:
         """What is done after an instruction in no_reorder, or on a terminal."""

@@ -87,13 +87,9 @@ def read(what: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
             "nki.values",
             "the other core has not come as far as this one waits for",
         )
-    return _reading(run, place)
-
-
-def _reading(
-    run: Any, place: Any
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    reading = run.read(place)
+    # The tensor itself, for what of it is written: the copy keeps it alive.
+    static = isinstance(what, NkiTensor) and not what.is_indirect()
+    reading = run.read(what if static else place)
     return reading.values, reading.written.all(axis=-1)
 
 
@@ -240,11 +236,7 @@ def check_branch() -> None:
     frame = _kernel_frame()
     if frame is None:
         return
-    tree = _loops.tree_of(frame.f_code.co_filename)
-    line, _, column, _ = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    if tree is None or line is None or column is None:
-        return
-    statement = _loops.statement_at(tree, line, column)
+    statement = _loops.statement_of(frame)
     if isinstance(statement, (ast.If, ast.While, ast.IfExp)):
         refuse(
             "illegal",

@@ -84,10 +84,10 @@ def shared_constant(constant: Any) -> NkiTensor:
     if isinstance(constant, (str, os.PathLike)):
         constant = np.load(constant)
     array = np.asarray(constant)
-    key = ("constant", array.shape, array.dtype.str, array.tobytes())
+    key = ("constant", array.shape, array.dtype.name, array.tobytes())
     view = trace.caches.get(key)
     if view is None:
-        if array.dtype.kind == "V" or not array.size:
+        if array.dtype.type is np.void or not array.size:
             refuse(
                 "illegal",
                 "nki.constant",

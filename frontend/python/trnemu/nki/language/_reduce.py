@@ -35,15 +35,9 @@ class _Named(Op):
     """nl.max, nl.min: the operators maximum and minimum as an argument, and
     wrappers of their own when called."""
 
-    def __new__(
-        cls, operator: str, wrapper: Callable[..., Any] | None = None
-    ) -> _Named:
+    def __new__(cls, operator: str, wrapper: Callable[..., Any]) -> _Named:
         token = str.__new__(cls, operator)
-        assert wrapper is not None
-        token.__name__ = token.__qualname__ = wrapper.__name__
-        token.__wrapped__ = wrapper
-        token.__doc__ = wrapper.__doc__
-        token.__module__ = wrapper.__module__
+        token.__dict__.update(Op(wrapper.__name__, wrapper).__dict__)
         return token
 
     def __repr__(self) -> str:
