@@ -130,6 +130,19 @@ def test_modules_of_the_checklist_import() -> None:
         importlib.import_module("trnemu.nki" + name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    "jit simulate trace language isa collectives typing compiler dtype tensor "
+    "experimental NKIObject".split(),
+)
+def test_what_kernels_take_from_nki_is_there_after_import_nki(
+    name: str,
+) -> None:
+    import trnemu.nki
+
+    assert hasattr(trnemu.nki, name) and name in trnemu.nki.__all__
+
+
 @pytest.mark.parametrize("name", names.rows(names.COLLECTIVES))
 def test_collectives_are_refused_as_unsupported(name: str) -> None:
     function = getattr(collectives, name)

@@ -23,7 +23,10 @@ from trnemu.nki import language  # first: tensors need its words
 from trnemu.nki import (
     collectives,
     compiler,
+    dtype,
+    experimental,
     isa,
+    tensor,
     typing,
 )
 from trnemu.nki import _values as _values  # print(tensor) and the like
@@ -47,11 +50,14 @@ __all__ = [
     "TensorSpec",
     "collectives",
     "compiler",
+    "dtype",
+    "experimental",
     "isa",
     "jit",
     "language",
     "set_defaults",
     "simulate",
+    "tensor",
     "trace",
     "typing",
 ]

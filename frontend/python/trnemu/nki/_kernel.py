@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import pathlib
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -44,6 +46,8 @@ _OPTIONS = (
     "max_instructions",
     "time",
     "stop_at_nan",
+    "summary",
+    "save",
 )
 _lock = threading.RLock()
 
@@ -149,7 +153,7 @@ class Kernel:
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
         strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
-        time, stop_at_nan. TypeError for an unknown one."""
+        time, stop_at_nan, summary, save. TypeError for an unknown one."""
         _check_names(options, _OPTIONS)
         return self._like(options={**self.options, **options})
 
@@ -169,13 +173,7 @@ class Kernel:
         """Records the kernel for these arguments."""
         bound = inspect.signature(self.func).bind(*args, **kwargs)
         bound.apply_defaults()
-        defaults = _options.defaults(
-            **{
-                k: v
-                for k, v in self.options.items()
-                if k not in ("time", "stop_at_nan")
-            }
-        )
+        defaults = _options.defaults(**self.options)
         if defaults.strict_frontend:
             _strict(self.func)
         trace = Trace(self.__name__, self.cores, self.grid, defaults)
@@ -228,6 +226,8 @@ class Kernel:
             k: v for k, v in recording.arguments.values.items() if k in known
         }
         defaults = recording.trace.options
+        if defaults.save:
+            _save(self.__name__, recording.program, inputs, defaults.save)
         self.result = run(
             recording.program,
             inputs,
@@ -238,9 +238,13 @@ class Kernel:
             numerics=defaults.numerics,
             seed=defaults.seed,
             max_instructions=defaults.max_instructions,
-            time=self.options.get("time", True),
-            stop_at_nan=self.options.get("stop_at_nan", False),
+            time=defaults.time,
+            stop_at_nan=defaults.stop_at_nan,
         )
+        if defaults.summary:
+            print(
+                f"{self.__name__}:\n{self.result.summary()}", file=sys.stderr
+            )
         for finding in self.result.diagnostics:
             if finding.severity == "warning":
                 warnings.warn(KernelWarning(str(finding)), stacklevel=4)
@@ -311,6 +315,28 @@ def trace(kernel: Any, *args: Any, **kwargs: Any) -> Program:
     with _lock:
         program: Program = made.record(*args, **kwargs).program
     return program
+
+
+def _save(
+    name: str,
+    program: Program,
+    inputs: Mapping[str, np.ndarray[Any, Any]],
+    folder: str,
+) -> None:
+    """Writes a launch's program and inputs, NAME.trn and NAME.INPUT.npy, with
+    a number behind NAME from the second of that name on, and says so."""
+    path = pathlib.Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    count, stem = 1, name
+    while (path / f"{stem}.trn").exists():
+        count, stem = count + 1, f"{name}.{count + 1}"
+    program.save(str(path / f"{stem}.trn"))
+    given = ""
+    for key, array in inputs.items():
+        file = path / f"{stem}.{key}.npy"
+        np.save(file, array)
+        given += f" --input {key}={file}"
+    print(f"saved: trnemu run {path / stem}.trn{given}", file=sys.stderr)
 
 
 def _strict(function: Callable[..., Any]) -> None:
