@@ -304,17 +304,17 @@ INSTRUCTIONS = [
          refused=NOT_GEN2),
     Case("nonzero_with_count_kernel, 128 partitions",
          Page("sdk", ISA, "nonzero_with_count_kernel"), sparse(128, 8), None,
-         refused=NOT_GEN2, allowed=("uninitialized",),
+         refused=NOT_GEN2, allowed=(),
          note="copies partitions that the instruction does not write"),
     Case("topk_kernel", isa("e08efc9f", "x", "", TOPK), snake, largest_eight,
          targets=GEN3),
     Case("nisa.core_barrier", isa(
         "efee4f49", "", SIZES + """\
 core_id, core_barrier = nl.program_id(0), nisa.core_barrier
-"""), targets=GEN3, grid=2, allowed=("uninitialized",), note=UNWRITTEN),
+"""), targets=GEN3, grid=2, allowed=(), note=UNWRITTEN),
     Case("nisa.sendrecv", isa(
         "dafae318", "", SIZES + "sendrecv = nisa.sendrecv"),
-        targets=GEN3, grid=2, allowed=("uninitialized",), note=UNWRITTEN),
+        targets=GEN3, grid=2, allowed=(), note=UNWRITTEN),
 ]
 
 CASES = [*LANGUAGE, *TENSORS, *INSTRUCTIONS]

@@ -59,7 +59,9 @@ def apply(
     positions `psum` are in PSUM. warns: the ids that a launch warns about,
     which is nothing unless said. options: of the launch."""
     kernel = nki.simulate(_kernel(function, psum), **options)
-    return launch(kernel, [np.ascontiguousarray(a) for a in arrays], warns=warns)
+    given = [np.ascontiguousarray(a) for a in arrays]
+    result: Array = launch(kernel, given, warns=warns)
+    return result
 
 
 def launch(kernel: Any, *args: Any, warns: tuple[str, ...] = ()) -> Any:

@@ -131,6 +131,17 @@ def _parser() -> _Parser:
         help="the first NaN or infinity that comes of finite inputs is a fault",
     )
     add(
+        "--summary",
+        action="store_true",
+        help="print each launch's time, instructions and engines to stderr",
+    )
+    add(
+        "--save",
+        metavar="DIR",
+        help="write each launch's program and inputs there, for trnemu run, "
+        "verify and disasm",
+    )
+    add(
         "--traceback",
         action="store_true",
         help="Python's traceback of a fault too",
@@ -168,6 +179,8 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "strict": args.strict or None,
         "strict_frontend": args.strict_frontend or None,
         "stop_at_nan": args.stop_at_nan or None,
+        "summary": args.summary or None,
+        "save": args.save,
     }
     if args.numerics is not None:
         given["numerics"] = _pairs(args.numerics)

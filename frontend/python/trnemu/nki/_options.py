@@ -54,7 +54,9 @@ class Options:
 
     target: "trn1", "trn2" or "trn3". api: the version of the NKI API.
     numerics, checks, allow, strict, seed, schedule, max_instructions: as
-    trnemu.run takes them, and time and stop_at_nan. strict_frontend: report
+    trnemu.run takes them, and time and stop_at_nan. summary: print each
+    launch's table to stderr. save: a folder that each launch's program and
+    inputs are written to. strict_frontend: report
     Python that the device's own front end refuses. precise_fp: False keeps
     16-bit and 8-bit floats as float32, as the vendor's simulator can.
     """
@@ -72,6 +74,8 @@ class Options:
     max_instructions: int | None = None
     time: bool = True
     stop_at_nan: bool = False
+    summary: bool = False
+    save: str | None = None
 
 
 def target_named(name: Any, where: str = "target") -> str:
@@ -143,6 +147,12 @@ def _schedule(given: Any) -> str | int | None:
     )
 
 
+def _folder(given: Any) -> str:
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given)  # type: ignore[return-value]
+    raise TypeError(f"save must be a folder's path, not {given!r}")
+
+
 _CHECKED: dict[str, Callable[[Any], Any]] = {
     "target": target_named,
     "api": api_version,
@@ -159,6 +169,8 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     ),
     "time": lambda given: flag("time", given),
     "stop_at_nan": lambda given: flag("stop_at_nan", given),
+    "summary": lambda given: flag("summary", given),
+    "save": _folder,
 }
 
 # Of the command line, by name of the field.

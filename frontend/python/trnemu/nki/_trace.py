@@ -21,7 +21,7 @@ from trnemu._trnemu import Finding, View
 
 if TYPE_CHECKING:
     from trnemu.nki._lockstep import Lockstep
-    from trnemu.nki._options import Defaults
+    from trnemu.nki._options import Options
 
 INDEX = {o.name: i for i, o in enumerate(operations())}
 _TTY_AFTER = 1.0  # seconds before a long recording says how far it is
@@ -69,10 +69,10 @@ class Trace:
     """What a kernel has recorded so far.
 
     core: the builder, in C++. cores: 1, or 2 for kernel[2]. grid: whether it
-    was launched with brackets. target, api ((0, 6)), precise: see Defaults.
+    was launched with brackets. target, api ((0, 6)), precise: see Options.
     """
 
-    def __init__(self, name: str, cores: int, grid: bool, options: Defaults):
+    def __init__(self, name: str, cores: int, grid: bool, options: Options):
         self.core = _trnemu.Builder(options.target, name, cores, True)
         self.core.become_nki(options.api >= (0, 3))
         self.name = name
