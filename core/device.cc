@@ -121,6 +121,7 @@ bool SeesUnwritten(const RunOptions& options) {
 
 std::vector<std::vector<std::byte>> LoadedProgram::SaveInouts() const {
   std::vector<std::vector<std::byte>> saved(blocks_.size());
+  if (!have_inouts_) return saved;  // the next run is given them
   for (size_t i = 0; i < blocks_.size(); ++i) {
     if (program_->tensors[i].kind != TensorKind::kInOut) continue;
     saved[i].assign(blocks_[i].data(),
@@ -303,7 +304,7 @@ absl::StatusOr<std::vector<HbmBlock>> LogicalCore::Place(
   for (size_t i = 0; i < blocks.size(); ++i) {
     const Tensor& t = program.tensors[i];
     if (t.on_chip()) continue;
-    auto block = machine_->hbm->Allocate(t.nbytes());
+    auto block = machine_->hbm->Allocate(t.nbytes(), Hbm::Fill::kAny);
     if (!block.ok()) return block.status();
     blocks[i] = *std::move(block);
     if (t.kind != TensorKind::kConstant) continue;

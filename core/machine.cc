@@ -2,10 +2,62 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <tuple>
+#include <utility>
 
 namespace trnemu {
+namespace {
+
+// The memories of machines that are gone, for the next ones: new ones would
+// pay a page fault for every page they touch, which in a small program costs
+// more than the program. What a program sees is reset before each run
+// (ResetTiles, PrepareHbm).
+class Spares {
+ public:
+  static Spares& Get() {
+    static auto* const spares = new Spares();
+    return *spares;
+  }
+  std::unique_ptr<Machine> Take(const MemoryLimits& limits, size_t cores) {
+    const std::lock_guard lock(mutex_);
+    for (auto it = spares_.begin(); it != spares_.end(); ++it) {
+      Machine& m = **it;
+      const CoreMemory& core = *m.cores.front();
+      if (m.cores.size() != cores ||
+          m.hbm->size() != limits.hbm_bytes_per_core * int64_t(cores) ||
+          core.sbuf.partition_bytes() != limits.sbuf_partition_bytes ||
+          core.psum.partition_bytes() != limits.psum_partition_bytes) {
+        continue;
+      }
+      std::unique_ptr<Machine> found = std::move(*it);
+      spares_.erase(it);
+      return found;
+    }
+    return nullptr;
+  }
+  void Give(std::unique_ptr<Machine> machine) {
+    if (machine->hbm.use_count() != 1 || machine->hbm->used() != 0) return;
+    machine->hardware = nullptr;
+    const std::lock_guard lock(mutex_);
+    if (spares_.size() == kMost) spares_.erase(spares_.begin());
+    spares_.push_back(std::move(machine));
+  }
+
+ private:
+  static constexpr size_t kMost = 2;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Machine>> spares_;
+};
+
+std::shared_ptr<Machine> Shared(std::unique_ptr<Machine> machine) {
+  return std::shared_ptr<Machine>(machine.release(), [](Machine* m) {
+    Spares::Get().Give(std::unique_ptr<Machine>(m));
+  });
+}
+
+}  // namespace
 
 CoreMemory::CoreMemory(const MemoryLimits& limits)
     : sbuf(limits.sbuf_partition_bytes),
@@ -14,7 +66,11 @@ CoreMemory::CoreMemory(const MemoryLimits& limits)
 
 absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
     std::shared_ptr<const Hardware> hardware, int cores) {
-  auto machine = std::make_shared<Machine>();
+  if (auto spare = Spares::Get().Take(hardware->memory, cores)) {
+    spare->hardware = std::move(hardware);
+    return Shared(std::move(spare));
+  }
+  auto machine = std::make_unique<Machine>();
   auto hbm = Hbm::Create(hardware->memory.hbm_bytes_per_core * cores);
   if (!hbm.ok()) return hbm.status();
   machine->hbm = *hbm;
@@ -27,7 +83,7 @@ absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
                      "this host has no memory for a core's SBUF and PSUM");
   }
   machine->hardware = std::move(hardware);
-  return machine;
+  return Shared(std::move(machine));
 }
 
 std::vector<TileBytes> FindTileBytes(const Program& program) {

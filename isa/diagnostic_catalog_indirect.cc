@@ -27,7 +27,7 @@ constexpr CatalogEntry kEntries[] = {
     {"access.indirect_dim", kIllegal,
      "The dimension that is indexed cannot be used that way.",
      "x.vector_select(0, idx)[0]", "Narrow the index tile instead."},
-    {"access.indirect_dtype", kIllegal,
+    {"access.indirect_dtype", kUnsupported,
      "An access pattern changes the width of elements and has a dynamic "
      "offset; no document says which elements that counts.",
      "float32.ap(..., dtype=\"bfloat16\", scalar_offset=r)",

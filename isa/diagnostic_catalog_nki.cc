@@ -54,8 +54,10 @@ constexpr CatalogEntry kEntries[] = {
      "nl.add(int32_tile, 16777217)",
      "Use a tile of the number: two 32-bit integer tiles are computed exactly."},
     {"nki.item_assignment", kIllegal,
-     "A tensor is assigned to by index, or given to NumPy to write to.",
-     "tile[0:4, :] = 0", "nisa.memset, nisa.tensor_copy or nisa.dma_copy."},
+     "Something else than a tensor of the part's shape is assigned to part of a "
+     "tensor, or NumPy is given a tensor to write to.",
+     "tile[0:4, :] = 0",
+     "nisa.memset for a number; assign a tensor of the same shape."},
     {"nki.loop_in_no_reorder", kIllegal,
      "A device loop inside nl.no_reorder().",
      "with nl.no_reorder(): nl.fori_loop(0, 4, body)",

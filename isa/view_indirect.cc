@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "isa/access.h"
+#include "isa/diagnostic.h"
 #include "isa/saturating.h"
 #include "isa/view_error.h"
 
@@ -101,12 +102,14 @@ absl::StatusOr<int64_t> PatternAxis(const View& view, Dtype dtype, int64_t dim,
                        "tensor; call ap on that, reshaped if need be");
   }
   if (SizeOf(dtype) != SizeOf(view.dtype)) {
-    return IllegalView(
+    Diagnostic d = DiagnosticOf(IllegalView(
         view, "indirect_dtype",
         absl::StrCat("no document says whether a dynamic offset counts ",
                      std::string(Name(view.dtype)), " or ",
                      std::string(Name(dtype)),
-                     "; reinterpret with view(dtype) before ap"));
+                     "; reinterpret with view(dtype) before ap")));
+    d.category = Category::kUnsupported;
+    return ToStatus(std::move(d));
   }
   const auto axis = AxisOf(view, dim);
   if (axis.ok() && view.on_chip() && *axis == 0) {

@@ -18,7 +18,10 @@ constexpr int64_t kAlignment = 64;
 static_assert(kAlignment % WrittenBits::kWordBits == 0);
 constexpr uintptr_t kPage = 4096;
 // Blocks from here on are cleared by giving their pages back.
-constexpr int64_t kLarge = 8 << 20;
+constexpr int64_t kLarge = 64 << 20;
+// Pages below this address stay with the process when a block is freed: the
+// next one would pay a page fault for each, which costs more than using them.
+constexpr int64_t kKept = 256 << 20;
 
 int64_t Aligned(int64_t bytes) {
   return (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment *
@@ -118,7 +121,7 @@ Hbm::~Hbm() {
   if (shadow_ != nullptr) munmap(shadow_, bytes / 8);
 }
 
-absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes) {
+absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes, Fill fill) {
   int64_t address = 0;
   int64_t largest = 0;
   const bool sane = bytes >= 0 && bytes <= size_;
@@ -150,6 +153,9 @@ absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes) {
   block.shadow_ = WrittenBits(shadow_, address);
   block.address_ = address;
   block.size_ = bytes;
+  if (fill == Fill::kZero && address < left_) {
+    std::memset(block.data_, 0, static_cast<size_t>(wanted));
+  }
   return block;
 }
 
@@ -163,11 +169,15 @@ void Hbm::ClearShadow(int64_t address, int64_t bytes) {
   }
 }
 
-// What is free is zero, data and shadow.
+// What is free has a clear shadow; from left_ on its data is zero, too.
 void Hbm::Free(int64_t address, int64_t bytes) {
   const int64_t length = Aligned(bytes);
-  Release(base_ + address, length);
-  Release(shadow_ + address / WrittenBits::kWordBits, length / 8);
+  if (address + length <= kKept) {
+    left_ = std::max(left_, address + length);
+  } else {
+    Release(base_ + address, length);
+  }
+  ClearShadow(address, bytes);
   blocks_.erase(address);
   used_ -= length;
 }

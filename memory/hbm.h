@@ -45,8 +45,10 @@ class Hbm : public std::enable_shared_from_this<Hbm> {
   // Reserves address space; `limit` if the host refuses even that.
   static absl::StatusOr<std::shared_ptr<Hbm>> Create(int64_t bytes);
   ~Hbm();
-  // Zero-filled. `capacity` when it does not fit, with size, free and total.
-  absl::StatusOr<HbmBlock> Allocate(int64_t bytes);
+  enum class Fill { kZero, kAny };  // kAny: what a block before it left
+  // Its shadow is clear. `capacity` when it does not fit, with size, free and
+  // total.
+  absl::StatusOr<HbmBlock> Allocate(int64_t bytes, Fill fill = Fill::kZero);
   int64_t size() const { return size_; }
   int64_t used() const { return used_; }
 
@@ -60,6 +62,7 @@ class Hbm : public std::enable_shared_from_this<Hbm> {
   uint64_t* shadow_ = nullptr;
   int64_t size_ = 0;
   int64_t used_ = 0;
+  int64_t left_ = 0;  // below it, what is free may hold what a block left
   std::map<int64_t, int64_t> blocks_;  // address -> bytes, allocated
 };
 

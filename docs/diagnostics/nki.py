@@ -87,7 +87,7 @@ from trnemu.nki import isa as nisa, language as nl
 @nki.jit
 def kernel(x):
     t = nl.load(x)
-    t[0:1, :] = 0  # fix: nisa.memset(dst=t[0:1, :], value=0)
+    t[0:1, :] = 0  # fix: t[0:1, :] = nl.zeros((1, 8), nl.float32)
     return x
 
 kernel(np.ones((4, 8), np.float32))

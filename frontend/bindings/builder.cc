@@ -49,6 +49,16 @@ class BoundBuilder {
     builder().SetKind(view.view.tensor, TensorKind::kOutput);
   }
   void SettleInputs() { builder().SettleInputs(); }
+  // Where a tile is pinned, with the view's own start; none for others.
+  std::optional<std::pair<int64_t, int64_t>> AddressOf(
+      const BoundView& v) const {
+    const Tensor& t = builder_.program().tensors[v.view.tensor];
+    if (!t.pinned) return std::nullopt;
+    return std::pair(
+        int64_t{t.start_partition} + v.view.start_partition,
+        static_cast<int64_t>(t.byte_address) +
+            v.view.offset * static_cast<int64_t>(SizeOf(v.view.dtype)));
+  }
   std::string KindOf(const BoundView& view) const {
     const Tensor& t = builder_.program().tensors[view.view.tensor];
     return std::string(kTensorKindNames[static_cast<size_t>(t.kind)]);
@@ -413,6 +423,7 @@ void BindBuilder(nb::module_& m) {
       .def("become_nki", &BoundBuilder::BecomeNki, nb::arg("api_rules"))
       .def("make_output", &BoundBuilder::MakeOutput, nb::arg("view"))
       .def("settle_inputs", &BoundBuilder::SettleInputs)
+      .def("address_of", &BoundBuilder::AddressOf, nb::arg("view"))
       .def("kind_of", &BoundBuilder::KindOf, nb::arg("view"))
       .def("clone", [](const BoundBuilder& b) { return new BoundBuilder(b); },
            nb::rv_policy::take_ownership)

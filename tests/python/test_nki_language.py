@@ -18,7 +18,6 @@ from nki_language_kit import (
     same_bits,
 )
 
-import trnemu
 from trnemu import nki
 from trnemu.nki import isa as nisa
 from trnemu.nki import language as nl

@@ -14,8 +14,26 @@ from trnemu.nki.language._tokens import MemoryRegion
 
 ds = _trnemu.DynamicSlice
 
+_shape_of = _trnemu.View.shape.__get__
 REGIONS = tuple(MemoryRegion)
 _REGION_INDEX = {region: i for i, region in enumerate(REGIONS)}
+
+
+class Shape(tuple[int, ...]):
+    """A tuple that equals a list of the same sizes too, as kernels of the
+    documentation compare shapes (nki/deep-dives/nki-aps.rst:316)."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(
+            other, list
+        ) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
 
 
 class NkiTensor(_trnemu.NkiView, NKIObject):
@@ -32,6 +50,17 @@ class NkiTensor(_trnemu.NkiView, NKIObject):
     __array_priority__ = 1000
 
     reinterpret_cast = _trnemu.NkiView.view
+
+    @property
+    def shape(self) -> Shape:  # type: ignore[override]
+        """The size of each axis."""
+        return Shape(_shape_of(self))
+
+    @property
+    def address(self) -> tuple[int, int] | None:
+        """(partition, byte) of the tensor's first element, where address= has
+        placed it; None elsewhere."""
+        return _trace.current().core.address_of(self)
 
     @property
     def buffer(self) -> MemoryRegion:  # type: ignore[override]
@@ -66,15 +95,35 @@ class NkiTensor(_trnemu.NkiView, NKIObject):
             [math.prod(sizes[n] for n in _tuple(item)) for item in dst_pattern]
         )
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Copies a tensor of the same shape: tensor_copy between tiles, else
+        dma_copy. Fault (illegal) for anything else.
+
+        In the stub without a word (nki/api/nki/language/__init__.py:392), and
+        what the migration guide writes (nki/migration/index.rst:1451).
+        """
+        if isinstance(value, NkiTensor):
+            target = self[key]
+            if target.shape == value.shape:
+                spaces = {target.buffer.value, value.buffer.value}
+                on_chip = spaces <= {"sbuf", "psum"}
+                _trace.current().add(
+                    "tensor_copy" if on_chip else "dma_copy",
+                    dst=target,
+                    src=value,
+                )
+                return
+            given = f"a tensor of shape {value.shape}"
+        else:
+            given = f"a {type(value).__name__}"
         refuse(
             "illegal",
             "nki.item_assignment",
-            f"'{self.name}' cannot be assigned to by index: tensors are "
-            "written by instructions",
+            f"{given} is assigned to part of '{self.name}' of shape "
+            f"{self.shape}: only a tensor of the part's shape can be",
             operand=self.name,
-            remedy="nisa.tensor_copy(dst=tensor[...], src=value), "
-            "nisa.memset or nisa.dma_copy",
+            remedy="nisa.memset for a number, nisa.tensor_copy, "
+            "nisa.tensor_scalar or nisa.dma_copy for the rest",
         )
 
     def __iter__(self) -> Any:

@@ -26,14 +26,12 @@ from trnemu.nki.language._operands import (
     broadcast,
     common_shape,
     free_size,
-    misfit,
-    new,
     scalar_op,
     tensor_op,
     tile,
     tile_or_number,
 )
-from trnemu.nki.language._tokens import Op, bool_, float32, op
+from trnemu.nki.language._tokens import Op, float32, op
 
 _BITWISE = (
     "bitwise_and",
