@@ -38,6 +38,7 @@ from trnemu.nki._kernel import (
     simulate,
     trace,
 )
+from trnemu.nki._install import install
 from trnemu.nki._object import NKIObject
 from trnemu.nki._options import set_defaults
 from trnemu.nki._tensor import NkiTensor

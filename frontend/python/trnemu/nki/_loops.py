@@ -8,13 +8,13 @@ once, to record what the device repeats.
 from __future__ import annotations
 
 import ast
-import linecache
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
 from trnemu.nki import _trace
+from trnemu.nki._source import tree_of
 from trnemu.nki._tensor import VirtualRegister, make_register
 from trnemu.nki._trace import Trace, refuse
 
@@ -189,19 +189,6 @@ def _caller() -> FrameType:
         frame = frame.f_back
     assert frame is not None
     return frame
-
-
-_trees: dict[str, ast.Module | None] = {}
-
-
-def tree_of(file: str) -> ast.Module | None:
-    """The syntax of a source file; None where there is none."""
-    if file not in _trees:
-        try:
-            _trees[file] = ast.parse("".join(linecache.getlines(file)))
-        except (SyntaxError, ValueError):
-            _trees[file] = None
-    return _trees[file]
 
 
 def statement_of(frame: FrameType) -> ast.AST | None:

@@ -7,14 +7,15 @@ a dictionary's.
 from __future__ import annotations
 
 import ast
-import linecache
 import sys
 from types import CodeType, FrameType
 from typing import Any
 
+from trnemu.nki._source import tree_of
+
 _PACKAGE = __name__.rpartition(".")[0] + "."
 _cache: dict[tuple[CodeType, int], str] = {}
-_files: dict[str, dict[tuple[int, int], str]] = {}
+_files: dict[str, tuple[ast.Module, dict[tuple[int, int], str]]] = {}
 
 
 def name_of_caller(depth: int) -> str:
@@ -38,18 +39,17 @@ def _find(code: CodeType, lasti: int) -> str:
     line, _, column, _ = positions
     if line is None or column is None:
         return ""
-    file = code.co_filename
-    if file not in _files:
-        _files[file] = _read(file)
-    return _files[file].get((line, column), "")
+    tree = tree_of(code.co_filename)
+    if tree is None:
+        return ""
+    known = _files.get(code.co_filename)
+    if known is None or known[0] is not tree:
+        known = _files[code.co_filename] = tree, _read(tree)
+    return known[1].get((line, column), "")
 
 
-def _read(file: str) -> dict[tuple[int, int], str]:
+def _read(tree: ast.Module) -> dict[tuple[int, int], str]:
     """(line, column) of calls -> what their value goes to."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return {}
     names: dict[tuple[int, int], str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
