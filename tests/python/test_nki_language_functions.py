@@ -18,6 +18,7 @@ from nki_language_kit import (
     same_bits,
 )
 
+from trnemu import nki
 from trnemu.nki import isa as nisa
 from trnemu.nki import language as nl
 
@@ -285,3 +286,17 @@ def test_roundings_take_strided_views_of_more_axes(name: str) -> None:
     x = numbers((16, 4, 6), 11, 100)
     got = apply(lambda t: getattr(nl, name)(t[:, 1:, ::2]), x)
     same_bits(got, ROUNDINGS[name](x[:, 1:, ::2]))
+
+
+def test_roundings_take_views_at_a_place_that_only_the_device_knows() -> None:
+    x = numbers((16, 4, 6), 12, 100)
+
+    def kernel(a: Any, where: Any) -> Any:
+        tile, index = nl.load(a), nisa.register_alloc()
+        nisa.register_load(dst=index, src=nl.load(where))
+        out = nl.ndarray((16, 6), nl.float32, buffer=nl.shared_hbm)
+        nl.store(out, nl.ceil(tile.select(1, index)))
+        return out
+
+    got = nki.jit(kernel)(x, np.array([[2]], np.int32))
+    same_bits(got, np.ceil(x[:, 2]))

@@ -235,14 +235,17 @@ def test_rms_norm_with_one_row_of_weights_repeated(target: str) -> None:
     np.testing.assert_allclose(got, rms(x, w, 96, 1e-6), 2e-6)
 
 
-def test_rms_norm_computes_in_compute_dtype() -> None:
-    """In bfloat16 every result between is rounded to 8 bits."""
+def test_rms_norm_rounds_every_result_to_compute_dtype() -> None:
+    """bfloat16(...) below is what one instruction writes."""
     x, w = numbers((8, 64), 14), np.ones((8, 64), np.float32)
     got = apply(
         lambda a, b: nl.rms_norm(a, b, 1, 64, compute_dtype=nl.bfloat16), x, w
     )
-    error = np.abs(got - rms(x, w, 64, 1e-6)).max()
-    assert 1e-4 < error < 0.1
+    total = in_order((x * x).astype(BF16)).astype(BF16)
+    moment = np.float32(total) * np.float32(1 / 64) + np.float32(1e-6)
+    root = (1 / np.sqrt(np.float64(moment.astype(BF16)))).astype(BF16)
+    scaled = (x * np.float32(root)[:, None]).astype(BF16)
+    same_bits(got, scaled.astype(np.float32))
 
 
 def test_rms_norm_needs_a_positive_count() -> None:

@@ -176,7 +176,7 @@ def _as_indices(indices: NkiTensor) -> NkiTensor:
     becomes a large one, which it refuses."""
     if indices.dtype == uint32 or indices.dtype not in INTEGERS:
         return indices
-    if indices.dtype != int32 or not indices.is_contiguous():
+    if indices.dtype != int32 or indices.is_indirect():
         indices = copied(indices, int32, "gather_flattened.indices")
     view: NkiTensor = indices.view(uint32)
     return view

@@ -81,11 +81,9 @@ def _immediate(operation: str, operand: str, number: Any) -> float:
 
 def _is_column(operation: str, x: NkiTensor, data: NkiTensor) -> bool:
     """Whether x is an operand column of tensor_scalar for `data`."""
-    if x.shape[0] != data.shape[0] or free_size(x) != 1 == free_size(data):
+    if x.shape[0] != data.shape[0] or free_size(x) != 1:
         return False
-    if operation in _BITWISE:
-        return free_size(x) == 1 and x.dtype == data.dtype
-    return free_size(x) == 1 and x.dtype == float32
+    return operation in _BITWISE or x.dtype == float32
 
 
 def _of_tiles(

@@ -233,7 +233,7 @@ class _Parts:
     """A tile's elements as sign and magnitude, for the roundings."""
 
     def __init__(self, x: NkiTensor, name: str) -> None:
-        if x.dtype != float32 or not x.is_contiguous():
+        if x.dtype != float32 or x.is_indirect():
             x = copied(x, float32, f"{name}.x")
         self.x = x
         self.name = name

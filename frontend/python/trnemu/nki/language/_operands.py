@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from trnemu._dtype import Dtype
 from trnemu.nki import _trace
 from trnemu.nki._tensor import NkiTensor
 from trnemu.nki._trace import refuse
-from trnemu.nki.language._create import ndarray, stored
+from trnemu.nki.language._create import ndarray
 from trnemu.nki.language._tokens import (
     dtype_of,
     float32,
@@ -94,9 +94,7 @@ def new(shape: Sequence[int], dtype: Any, name: str = "") -> NkiTensor:
 
 def is_stored_as(dtype: Any, have: Dtype) -> bool:
     """Whether a new tile of `dtype` (None: any) has the dtype `have`."""
-    if dtype is None:
-        return True
-    return stored(_trace.current(), dtype_of(dtype)) == have
+    return dtype is None or dtype_of(dtype) == have
 
 
 def free_size(x: NkiTensor) -> int:
@@ -107,7 +105,7 @@ def free_size(x: NkiTensor) -> int:
 
 def misfit(
     operation: str, message: str, *, operand: str = "", remedy: str = ""
-) -> Any:
+) -> NoReturn:
     """Raises the Fault of shapes that do not fit."""
     refuse(
         "illegal",
