@@ -174,7 +174,9 @@ def _uniform(dst: NkiTensor) -> None:
     bits = new(dst.shape, uint32, "rand.bits")
     trace.add("rng", dst=bits, engine="vector")
     scalar_op(bits, "right_shift", 8, dst=bits)
-    limit = {} if below is None else {"op1": "minimum", "operand1": below}
+    limit: dict[str, Any] = {}
+    if below is not None:
+        limit = {"op1": "minimum", "operand1": below}
     scalar_op(bits, "multiply", 2.0**-24, dst=dst, **limit)
 
 
