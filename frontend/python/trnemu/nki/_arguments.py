@@ -11,10 +11,10 @@ import ml_dtypes
 import numpy as np
 
 from trnemu._dtype import Dtype
+from trnemu.nki._high_precision import stored, tensor_of
 from trnemu.nki._object import NKIObject
-from trnemu.nki._tensor import NkiTensor, make
+from trnemu.nki._tensor import NkiTensor
 from trnemu.nki._trace import Trace, refuse
-from trnemu.nki.language._create import stored
 from trnemu.nki.language._tokens import dtype_of, hbm
 
 
@@ -139,7 +139,7 @@ class Arguments:
         unique = self._trace.unique(name)
         kind = stored(self._trace, dtype)
         view = self._trace.core.add_tensor("inout", unique, shape, kind)
-        tensor = make(view, hbm)
+        tensor = tensor_of(self._trace, view, hbm, dtype)
         self._tensors[id(value)] = (value, tensor)
         self._by_tensor[tensor.tensor] = (unique, value)
         if array is not None:

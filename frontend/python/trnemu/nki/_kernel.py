@@ -18,6 +18,7 @@ from trnemu._run import RunResult, run
 from trnemu._trnemu import Program
 from trnemu.nki import _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
+from trnemu.nki._high_precision import stored_dtype
 from trnemu.nki._lockstep import Lockstep
 from trnemu.nki._tensor import NkiTensor
 from trnemu.nki._trace import Trace, refuse
@@ -80,8 +81,9 @@ class Recording:
         if found is None:
             found = self.trace.constants[tensor.name]
         whole = found.reshape(-1)
-        if str(tensor.dtype) != str(whole.dtype):
-            whole = whole.view(tensor.dtype.numpy)
+        kind = stored_dtype(tensor)
+        if str(kind) != str(whole.dtype):
+            whole = whole.view(kind.numpy)
         size, dtype = whole.itemsize, whole.dtype
         bits = whole.view(f"u{size}")  # as_strided knows NumPy's own types
         shown = np.lib.stride_tricks.as_strided(
@@ -238,7 +240,7 @@ class Kernel:
             numerics=defaults.numerics,
             seed=defaults.seed,
             max_instructions=defaults.max_instructions,
-            time=defaults.time,
+            time=defaults.time and defaults.precise_fp,
             stop_at_nan=defaults.stop_at_nan,
         )
         if defaults.summary:

@@ -75,6 +75,10 @@ class Trace:
     def __init__(self, name: str, cores: int, grid: bool, options: Options):
         self.core = _trnemu.Builder(options.target, name, cores, True)
         self.core.become_nki(options.api >= (0, 3))
+        if not options.precise_fp:
+            from trnemu.nki._high_precision import HighPrecisionBuilder
+
+            self.core = HighPrecisionBuilder(self.core, options.api >= (0, 3))
         self.name = name
         self.cores = cores
         self.grid = grid

@@ -22,6 +22,7 @@ import numpy as np
 from trnemu._debug import debug
 from trnemu._fault import Fault
 from trnemu.nki import _loops, _trace
+from trnemu.nki._high_precision import stored_dtype
 from trnemu.nki._tensor import NkiTensor, VirtualRegister
 from trnemu.nki._trace import Trace, refuse
 
@@ -39,7 +40,8 @@ def _program_with(trace: Trace, what: Any) -> tuple[Any, Any]:
         place = core.add_tensor("scratch", "(value)", (1, 1), "int32")
         core.add(add["register_store"], (), {"dst": place, "src": what})
         return core, place
-    place = core.add_tensor("scratch", "(values)", what.shape, what.dtype)
+    kind = stored_dtype(what)
+    place = core.add_tensor("scratch", "(values)", what.shape, kind)
     core.add(add["dma_copy"], (), {"dst": place, "src": what})
     return core, place
 

@@ -11,29 +11,18 @@ import numpy as np
 
 from trnemu._dtype import Dtype
 from trnemu.nki import _trace
+from trnemu.nki._high_precision import stored, tensor_of, tile
 from trnemu.nki._names import name_of_caller
 from trnemu.nki._tensor import NkiTensor, make
 from trnemu.nki._trace import refuse
 from trnemu.nki.language._tokens import (
     MemoryRegion,
     dtype_of,
-    float32,
     psum,
     region_of,
     sbuf,
     shared_hbm,
 )
-
-_NARROW = ("bfloat16", "float16", "float8_e4m3", "float8_e4m3fn", "float8_e5m2")
-
-
-def stored(trace: _trace.Trace, dtype: Dtype) -> Dtype:
-    """What a tensor of `dtype` is stored as: in high-precision floating point
-    (NKI_PRECISE_FP=0) narrow floats are float32."""
-    if trace.precise or dtype not in _NARROW:
-        return dtype
-    return float32
-
 
 def ndarray(
     shape: Sequence[int],
@@ -53,12 +42,12 @@ def ndarray(
     trace = _trace.current()
     region = buffer if type(buffer) is MemoryRegion else region_of(buffer)
     kind = dtype if type(dtype) is Dtype else dtype_of(dtype)
-    if not trace.precise:
-        kind = stored(trace, kind)
     called = name or name_of_caller(1)
     if region is sbuf or region is psum:
         if len(shape) == 1:
             shape = (shape[0], 1)
+        if not trace.precise:
+            return tile(trace, region, shape, kind, called, address)
         view = trace.core.add_tile(
             region is psum, shape, kind, called, address
         )
@@ -71,9 +60,10 @@ def ndarray(
             operand="address",
             remedy="leave address= out: it places tiles in SBUF and PSUM",
         )
-    return make(
-        trace.hbm(called or "hbm", shape, kind, region is shared_hbm), region
+    view = trace.hbm(
+        called or "hbm", shape, stored(trace, kind), region is shared_hbm
     )
+    return tensor_of(trace, view, region, kind)
 
 
 def shared_constant(constant: Any) -> NkiTensor:
@@ -95,8 +85,13 @@ def shared_constant(constant: Any) -> NkiTensor:
                 f"{array.shape} is no tensor of the device",
                 operand="constant",
             )
-        view = trace.caches[key] = trace.constant(called, array)
-    return make(view, shared_hbm)
+        kept = array
+        if not trace.precise:
+            kept = array.astype(stored(trace, dtype_of(array.dtype)).numpy)
+        view = trace.caches[key] = trace.constant(called, kept)
+    if trace.precise:
+        return make(view, shared_hbm)
+    return tensor_of(trace, view, shared_hbm, dtype_of(array.dtype))
 
 
 def program_id(axis: int = 0) -> int:

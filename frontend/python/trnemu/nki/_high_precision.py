@@ -1,0 +1,335 @@
+"""High-precision floating point: precise_fp=False, or NKI_PRECISE_FP=0.
+
+Tensors of narrow floats (bfloat16, float16, tfloat32, the 8-bit types) are
+stored as float32, so that nothing is rounded to them: what differs from the
+default mode is the loss by narrow types, what differs from a reference is the
+kernel's own (nki/guides/nki_simulator.rst:113). Packed types, float8_e8m0fnu
+and integers are stored as they are. Decided here, since that page is silent:
+
+*   A kernel sees the dtypes that it declares: x.dtype, nbytes and address.
+*   Results are float32 arrays; an argument that is written to keeps the
+    caller's dtype, to which it is rounded once, at the end.
+*   What is about the bytes of a narrow float is refused as unsupported:
+    view() and ap(dtype=) from or to one, and operations that do not take
+    float32 (MX, double_row, some transposes). An operation that the device
+    refuses is refused with the device's reason.
+*   address= keeps the partition, not the byte: tiles lie apart. That one
+    overwrites another, and that a kernel fits, the default mode tells.
+*   Time is not simulated: it would be that of float32 instructions.
+*   Rules see float32, so that some that a kernel breaks are not reported (a
+    matmul of bfloat16 with float32): run it in the default mode, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, NoReturn
+
+from trnemu import _trnemu
+from trnemu._dtype import Dtype
+from trnemu._fault import Fault, fault_of
+from trnemu._trnemu import Finding, NkiView, View
+from trnemu.nki import _trace
+from trnemu.nki._tensor import (
+    REGIONS,
+    NkiTensor,
+    VirtualRegister,
+    make,
+    make_register,
+)
+from trnemu.nki._trace import Trace, refuse
+from trnemu.nki.language._tokens import (
+    MemoryRegion,
+    bfloat16,
+    dtype_of,
+    float8_e4m3,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    psum,
+    tfloat32,
+)
+
+NARROW: tuple[Dtype, ...] = (
+    bfloat16,
+    float16,
+    tfloat32,
+    float8_e4m3,
+    float8_e4m3fn,
+    float8_e5m2,
+)
+"""What is stored as float32."""
+
+_FOUR_BYTES = (float32, tfloat32)
+_ID = "nki.precise_fp"
+_REMEDY = "run the kernel with precise_fp=True (NKI_PRECISE_FP=1), the default"
+
+
+def stored(trace: Trace, dtype: Dtype) -> Dtype:
+    """What a tensor of `dtype` is stored as."""
+    return dtype if trace.precise or dtype not in NARROW else float32
+
+
+def stored_dtype(tensor: View) -> Dtype:
+    """What the elements of a tensor are in the program."""
+    return View.dtype.__get__(tensor)
+
+
+class HighPrecisionTensor(NkiTensor):
+    """An NkiTensor in this mode. There is a subclass for each narrow dtype,
+    so that views of a tensor, which are of its class, keep its dtype."""
+
+    __slots__ = ()
+
+    declared: ClassVar[Dtype | None] = None
+    """The narrow dtype, None for what is stored as it is."""
+
+    @property
+    def dtype(self) -> Dtype:
+        """What the kernel has declared."""
+        return self.declared or stored_dtype(self)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements it shows, in the declared dtype."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def address(self) -> tuple[int, int] | None:
+        """(partition, byte) that address= asks for; None without."""
+        byte = _trace.current().caches.get(("address", self.tensor))
+        if byte is None:
+            return None
+        partition, element = divmod(self.offset, self.strides[0])
+        return partition, byte + element * self.dtype.itemsize
+
+    def view(self, dtype: Any) -> Any:
+        """The same bytes as another dtype; not from or to a narrow float."""
+        wanted = dtype_of(dtype)
+        kind = _reinterpreted(self, wanted)
+        if kind is None:
+            return NkiView.view(self, wanted)
+        return NkiView.make(kind, self, self.region)
+
+    reinterpret_cast = view
+
+    def ap(
+        self,
+        pattern: Sequence[Sequence[int]],
+        offset: int | None = None,
+        scalar_offset: Any = None,
+        vector_offset: Any = None,
+        indirect_dim: int = 0,
+        dtype: Any = None,
+    ) -> Any:
+        """As NkiTensor.ap; dtype= not from or to a narrow float."""
+        rest = (pattern, offset, scalar_offset, vector_offset, indirect_dim)
+        if dtype is None:
+            return NkiView.ap(self, *rest)
+        wanted = dtype_of(dtype)
+        kind = _reinterpreted(self, wanted)
+        if kind is None:
+            return NkiView.ap(self, *rest, wanted)
+        return NkiView.make(kind, NkiView.ap(self, *rest), self.region)
+
+
+_CLASSES: dict[Dtype, type[HighPrecisionTensor]] = {
+    dtype: type(
+        f"HighPrecision_{dtype}",
+        (HighPrecisionTensor,),
+        {"__slots__": (), "declared": dtype, "__doc__": f"Of {dtype}."},
+    )
+    for dtype in NARROW
+}
+
+
+def _reinterpreted(
+    tensor: HighPrecisionTensor, wanted: Dtype
+) -> type[HighPrecisionTensor] | None:
+    """The class of the tensor seen as `wanted`, None if bytes are to be read
+    as another dtype. Fault (unsupported) for those of a narrow float."""
+    have = tensor.dtype
+    if have == wanted:
+        return type(tensor)
+    if have in _FOUR_BYTES and wanted in _FOUR_BYTES:
+        return _CLASSES.get(wanted, HighPrecisionTensor)
+    if have in NARROW or wanted in NARROW:
+        refuse(
+            "unsupported",
+            _ID,
+            f"'{tensor.name}' of {have} is viewed as {wanted}, but with "
+            f"precise_fp=False {have if have in NARROW else wanted} is stored "
+            "as float32, which has other bytes",
+            operand=tensor.name,
+            remedy=_REMEDY,
+        )
+    return None
+
+
+def tensor_of(
+    trace: Trace, view: View, region: MemoryRegion, dtype: Dtype
+) -> NkiTensor:
+    """The NkiTensor of a view that the kernel declares as `dtype`."""
+    if trace.precise:
+        return make(view, region)
+    made: NkiTensor = NkiView.make(
+        _CLASSES.get(dtype, HighPrecisionTensor), view, REGIONS.index(region)
+    )
+    return made
+
+
+def tile(
+    trace: Trace,
+    region: MemoryRegion,
+    shape: Sequence[int],
+    dtype: Dtype,
+    name: str,
+    address: Sequence[int] | None,
+) -> NkiTensor:
+    """A tile in this mode; of its address it has the partition."""
+    kind = stored(trace, dtype)
+    if address is None:
+        view = trace.core.add_tile(region is psum, shape, kind, name, None)
+        return tensor_of(trace, view, region, dtype)
+    # Made where it is asked for, in a builder of its own, for the rules.
+    rules = _trnemu.Builder(trace.target, trace.name, 1, True)
+    rules.add_tile(region is psum, shape, dtype, name, address)
+    partition, byte = address
+    whole = trace.core.add_tile(
+        region is psum, (partition + shape[0], *shape[1:]), kind, name, None
+    )
+    made = tensor_of(trace, whole, region, dtype)
+    trace.caches["address", made.tensor] = byte
+    part: NkiTensor = made[partition:]
+    return part
+
+
+class HighPrecisionBuilder:
+    """The builder of a trace in this mode, which tells a fault of the kernel
+    from one that only float32 has."""
+
+    def __init__(self, core: Any, nki: bool) -> None:
+        self._core = core
+        self._nki = nki
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._core, name)
+
+    def add(self, index: int, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Builder.add. Fault (unsupported) for an operation that the device
+        takes with the declared dtypes, and not with float32."""
+        try:
+            return self._core.add(index, args, kwargs)
+        except Fault as fault:
+            narrow = _narrow([*args, *kwargs.values()])
+            if not narrow:
+                raise
+            self._as_declared(index, args, kwargs)
+            _refuse_as(
+                fault,
+                "unsupported",
+                _ID,
+                f"{fault.message}; with precise_fp=False {narrow} is stored "
+                "as float32",
+                _REMEDY,
+            )
+
+    def _as_declared(
+        self, index: int, args: Any, kwargs: dict[str, Any]
+    ) -> None:
+        """Raises what the device has against the operation, if anything."""
+        device = _trnemu.Builder(
+            self._core.target, self._core.name, self._core.cores, True
+        )
+        device.become_nki(self._nki)
+        device.select_core(self._core.core)
+        twins = _Twins(self._core, device)
+        try:
+            arguments = [twins.of(a) for a in args]
+            keywords = {k: twins.of(v) for k, v in kwargs.items()}
+        except (Fault, TypeError):
+            return  # a view that only a run knows
+        device.add(index, tuple(arguments), keywords)
+
+    def build(self) -> Any:
+        """Builder.build; a fault of capacity says what doubles the tiles."""
+        try:
+            return self._core.build()
+        except Fault as fault:
+            if fault.category != "capacity":
+                raise
+            _refuse_as(
+                fault,
+                fault.category,
+                fault.id,
+                f"{fault.message}; with precise_fp=False narrow floats take 4 "
+                "bytes",
+                f"{_REMEDY}, which tells whether it fits; {fault.remedy}",
+            )
+
+
+class _Twins:
+    """Operands as a builder has them that stores narrow floats as such."""
+
+    def __init__(self, core: Any, device: Any) -> None:
+        self._core = core
+        self._device = device
+        self._tensors: dict[tuple[int, Dtype], View] = {}
+
+    def of(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self.of, value))
+        if isinstance(value, VirtualRegister):
+            return make_register(self._device.add_register(0))
+        if not isinstance(value, NkiTensor):
+            return value
+        if value.is_indirect():
+            raise TypeError("no twin")
+        whole = self._whole(value)
+        twin = NkiView.make(NkiTensor, whole, value.region)
+        return twin.ap(value.get_pattern(), value.offset)
+
+    def _whole(self, tensor: NkiTensor) -> View:
+        key = (tensor.tensor, tensor.dtype)
+        if key in self._tensors:
+            return self._tensors[key]
+        if tensor.buffer.value in ("sbuf", "psum"):
+            row = tensor.strides[0]
+            shape = (tensor.storage_size // row, row)
+            made = self._device.add_tile(
+                tensor.buffer is psum, shape, tensor.dtype, tensor.name, None
+            )
+        else:
+            kind = self._core.kind_of(tensor)
+            made = self._device.add_tensor(
+                "input" if kind == "constant" else "inout",
+                f"{tensor.name}.{len(self._tensors)}",
+                (tensor.storage_size,),
+                tensor.dtype,
+            )
+        self._tensors[key] = made
+        return made
+
+
+def _narrow(values: list[Any]) -> str:
+    """The narrow dtypes of an operation's operands."""
+    found: dict[Dtype, None] = {}
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            found.update(dict.fromkeys(_narrow(list(value)).split(" and ")))
+        elif isinstance(value, HighPrecisionTensor) and value.declared:
+            found[value.declared] = None
+    return " and ".join(str(f) for f in found if f)
+
+
+def _refuse_as(
+    fault: Fault, category: str, id: str, message: str, remedy: str
+) -> NoReturn:
+    """Raises a fault like another, which says something else."""
+    state = json.loads(fault.to_json())
+    state.update(category=category, id=id, message=message, remedy=remedy)
+    finding = Finding.__new__(Finding)
+    finding.__setstate__(json.dumps(state))
+    raise fault_of(finding) from None
