@@ -52,6 +52,9 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
         help="only this generation (may be given several times)")
     add("--write", metavar="FILE",
         help="write the table there (all kernels, all generations)")
+    add("--schedule", metavar="ORDER", type=order,
+        help="timed (the default), program, or a seed: another legal order, "
+        "in which the results must be the same")
     add("--list", action="store_true",
         help="list the kernels and what is not run, and run nothing")
     add("-v", "--verbose", action="store_true",
@@ -59,11 +62,18 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parsed = parser.parse_args(given)
     if not (parsed.sdk or parsed.samples):
         parser.error("give --sdk DIR, --samples DIR or both")
-    if parsed.write and (parsed.filter or parsed.target):
-        parser.error("--write writes the whole table: no --filter, --target")
+    if parsed.write and (parsed.filter or parsed.target or parsed.schedule):
+        parser.error("--write writes the whole table: no --filter, --target, "
+                     "--schedule")
     if parsed.write and not (parsed.sdk and parsed.samples):
         parser.error("--write writes the whole table: give both copies")
     return parsed
+
+
+def order(text: str) -> str | int:
+    if text in ("timed", "program"):
+        return text
+    return int(text)
 
 
 def copies_of(parsed: argparse.Namespace) -> dict[str, Copy]:
@@ -113,18 +123,20 @@ def chosen(
 def rows_of(
     cases: Iterable[Case],
     copies: dict[str, Copy],
-    targets: Sequence[str],
-    verbose: bool,
+    parsed: argparse.Namespace,
 ) -> Iterator[Row]:
+    targets = parsed.target or ALL
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
             for target in case.targets:
                 if target not in targets:
                     continue
                 start = time.perf_counter()
-                row = run(case, target, copies, pathlib.Path(folder))
+                row = run(
+                    case, target, copies, pathlib.Path(folder), parsed.schedule
+                )
                 took = time.perf_counter() - start
-                table.say(row, took, verbose)
+                table.say(row, took, parsed.verbose)
                 yield row
 
 
@@ -146,8 +158,7 @@ def main(
     if parsed.list:
         table.say_list(picked, inventory)
         return 0
-    targets = parsed.target or ALL
-    rows = list(rows_of(picked, copies, targets, parsed.verbose))
+    rows = list(rows_of(picked, copies, parsed))
     failed = [row for row in rows if row.result == FAIL]
     unknown = [] if parsed.filter else inventory.unknown
     for block in unknown:

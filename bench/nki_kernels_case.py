@@ -192,8 +192,9 @@ class Case:
 
     reference(work, *arguments) gives what the kernel must return (a tuple for
     several); with in_place, what these arguments must hold afterwards. Without
-    a reference, a kernel must run, and its own assertions hold. targets may
-    include ones on which it must be refused: `refused` has these.
+    a reference, a kernel must run, and its own assertions hold. prints: what
+    must be among what it prints. targets may include ones on which it must be
+    refused: `refused` has these.
     """
 
     name: str
@@ -208,6 +209,7 @@ class Case:
     refused: Mapping[str, Refused] = field(default_factory=dict)
     allowed: tuple[str, ...] = ()
     note: str = ""
+    prints: tuple[str, ...] = ()
     prepare: Callable[[Any], Any] = lambda kernel: kernel
 
     def __post_init__(self) -> None:

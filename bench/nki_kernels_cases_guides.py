@@ -8,10 +8,8 @@ import ml_dtypes
 import numpy as np
 
 from nki_kernels_case import (
-    ALL,
     BF16,
     F32,
-    GEN3,
     Case,
     Page,
     Work,
@@ -71,6 +69,12 @@ SCHEDULED = [("act1", "act0"), ("act2", "act1")]
 CORES = (
     "the page calls more than two cores an error on current hardware"
 )
+NO_LNC = refused(
+    "program.logical_core",
+    "the page: an error where the architecture has not that many cores; trn1 "
+    "has no logical cores of two",
+    "trn1",
+)
 COUNTS = (
     "nki.isa.dma_copy: dst and src have the same number of elements; the last "
     "tile of 300 rows has 44, the page's tile 128"
@@ -94,13 +98,12 @@ CASES = [
          lambda work, x, _: x * np.float32(0.5), in_place=(1,)),
     *[Case(f"lnc_test, {grid} cores" if grid else "lnc_test",
            page(LNC, "lnc_test", 1), positive((2, 128, 128)), reciprocal, F32,
-           grid=grid, targets=GEN3 if grid == 2 else ALL)
+           grid=grid, refused=NO_LNC if grid == 2 else {})
       for grid in (None, 1, 2)],
     *[Case(f"lnc_test of cores, {grid}" if grid else "lnc_test of cores",
            page(LNC, "lnc_test", 0), normal((2, 4)), grid=grid,
-           targets=GEN3 if grid == 2 else ALL,
-           note="prints; the page runs it at its end, too")
-      for grid in (None, 2)],
+           refused=NO_LNC if grid == 2 else {}, prints=(said,))
+      for grid, said in ((None, "one core"), (2, "multiple cores"))],
     Case("lnc_test, 8 cores", page(LNC, "lnc_test", 1), positive((2, 128, 128)),
          reciprocal, F32, grid=8, refused=refused("nki.grid", CORES)),
     Case("tensor_exp_kernel_isa", page(DMA, "tensor_exp_kernel_isa", 0),
@@ -133,7 +136,7 @@ CASES = [
     Case("loop with loop_body", page(SCHEDULE, "loop", 1), THREE,
          exponentials, F32),
     Case("my_kernel with device_print", page(SIMULATOR, "my_kernel", 1),
-         normal((4, 8)), note="prints"),
+         normal((4, 8)), prints=("my tile",)),
     Case("bad_kernel", page(SIMULATOR, "bad_kernel"), normal(TILE),
          refused=refused("tile.partitions", OVER_128)),
     Case("scalar_dynamic_select", page(APS, "scalar_dynamic_select"),
@@ -164,5 +167,7 @@ CASES = [
          note="incorrect in speed, says the page: its result is right"),
     Case("kernel_without_sbm",
          page("nki/library/kernel-utils/allocator.rst", "kernel_without_sbm"),
-         normal((4, 8), (4, 8)), note="allocates and prints addresses"),
+         normal((4, 8), (4, 8)),
+         prints=("buf1.address = (0, 0)", "buf2.address = (0, 1024)",
+                 "buf3.address = (0, 1536)", "buf4.address = (0, 1024)")),
 ]

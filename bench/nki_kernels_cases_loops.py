@@ -16,7 +16,12 @@ from nki_kernels_cases_guides import MIGRATION
 DGE = "nki/deep-dives/nki-dge.rst"
 LOOPS = "nki/deep-dives/nki-dynamic-loops.rst"
 BEFORE_GEN3 = "hardware DGE: NeuronCore-v3 (trn2) and newer"
-NO_HWDGE = refused("target", BEFORE_GEN3, "trn1")
+NO_HWDGE = refused("dma_copy.hwdge_generation", BEFORE_GEN3, "trn1")
+NO_GATHER = refused(
+    "dma_transpose.rows_mode",
+    "nki.isa.dma_transpose: transposes of gathered rows are of trn2 and newer",
+    "trn1",
+)
 TILE = "sbuf_tile = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.sbuf)"
 
 
@@ -72,11 +77,12 @@ DESCRIPTORS = [
         DGE, "f8210552", "hbm_tensor", BF16_PAIR.format(shape=(128, 16)),
         HBM_OUT.format(shape=(128, 16))),
         normal((16, 128), dtype=ml_dtypes.bfloat16), transposed,
-        refused=NO_HWDGE),
+        refused=refused("dma_transpose.hwdge", BEFORE_GEN3, "trn1")),
     Case("dma_transpose of gathered rows", body(
         DGE, "bfb157d2", "hbm_tensor, idx",
         "indices = nl.load(idx)\n" + BF16_PAIR.format(shape=(128, 128)),
-        HBM_OUT.format(shape=(128, 128))), gather_arguments(256), gathered),
+        HBM_OUT.format(shape=(128, 128))), gather_arguments(256), gathered,
+        refused=NO_GATHER),
     Case("dma_copy and dma_transpose, unknown", body(
         DGE, "8d45360a", "hbm_tensor", BF16_PAIR.format(shape=(128, 128)),
         HBM_OUT.format(shape=(128, 128))),
@@ -288,7 +294,7 @@ def no_longer(key: str, rule: str, name: str, parameters: str = "",
 REFUSED = [
     no_longer("eee1cfed", "dma_copy.psum", "dma_copy from PSUM", "s, m",
               TO_PSUM, arguments=FACTORS),
-    no_longer("9fbb7ca7", "dma_copy.hwdge_dtype", "hwdge between dtypes", "x",
+    no_longer("9fbb7ca7", "dma_copy.hwdge_cast", "hwdge between dtypes", "x",
               VIEW, arguments=halfwords, targets=GEN4),
     no_longer("513f29af", "TypeError", "dst_rmw_op", "a, b", ADD,
               arguments=normal((128, 64), (128, 64))),

@@ -119,6 +119,7 @@ def run(
     target: str,
     copies: Mapping[str, Copy],
     folder: pathlib.Path,
+    schedule: str | int | None = None,
 ) -> Row:
     """One row. Whatever a kernel raises is a FAIL with its text."""
     copy = copies[case.source.copy]
@@ -134,7 +135,7 @@ def run(
             if isinstance(case.source, Script):
                 _script(row, copy)
             else:
-                _kernel(row, copy, folder)
+                _kernel(row, copy, folder, schedule)
     except NotFound as missing:
         row.result, row.detail = FAIL, str(missing)
     return row
@@ -156,7 +157,9 @@ def _script(row: Row, copy: Copy) -> None:
         row.result, row.detail = FAIL, done.stderr[-2000:]
 
 
-def _kernel(row: Row, copy: Copy, folder: pathlib.Path) -> None:
+def _kernel(
+    row: Row, copy: Copy, folder: pathlib.Path, schedule: str | int | None
+) -> None:
     """Loads, launches, compares. The fault of an expected refusal may come
     while the kernel is loaded, recorded or run."""
     kernel = None
@@ -164,7 +167,7 @@ def _kernel(row: Row, copy: Copy, folder: pathlib.Path) -> None:
     try:
         with contextlib.redirect_stdout(said), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            kernel, error = _launch(row, copy, folder)
+            kernel, error = _launch(row, copy, folder, schedule)
     except Fault as fault:
         _refused(row, fault.id, str(fault))
         return
@@ -178,7 +181,11 @@ def _kernel(row: Row, copy: Copy, folder: pathlib.Path) -> None:
                 sorted({d.id for d in kernel.result.diagnostics})
             )
     row.error = error
-    if row.target in row.case.refused:
+    missing = [t for t in row.case.prints if t not in said.getvalue()]
+    if missing:
+        row.result = FAIL
+        row.detail = f"did not print {missing}, but {said.getvalue()!r}"
+    elif row.target in row.case.refused:
         row.result = FAIL
         row.detail = f"ran; {row.case.refused[row.target].id} was expected"
     elif unexpected := set(row.findings) - set(row.case.allowed):
@@ -186,7 +193,9 @@ def _kernel(row: Row, copy: Copy, folder: pathlib.Path) -> None:
         row.detail = f"findings {', '.join(sorted(unexpected))}"
 
 
-def _launch(row: Row, copy: Copy, folder: pathlib.Path) -> tuple[Any, str]:
+def _launch(
+    row: Row, copy: Copy, folder: pathlib.Path, schedule: str | int | None
+) -> tuple[Any, str]:
     import nki
 
     case = row.case
@@ -195,7 +204,7 @@ def _launch(row: Row, copy: Copy, folder: pathlib.Path) -> tuple[Any, str]:
     arguments = case.arguments(work)
     kernel = nki.simulate(getattr(module, case.source.function))
     kernel = case.prepare(kernel).with_options(
-        target=row.target, allow=case.allowed
+        target=row.target, allow=case.allowed, schedule=schedule
     )
     if case.grid is not None:
         kernel = kernel[case.grid]

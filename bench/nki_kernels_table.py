@@ -185,7 +185,7 @@ def table(rows: Iterable[Row]) -> list[str]:
                 (
                     case.name,
                     row.where,
-                    row.target,
+                    row.target + (f" (API {case.api})" if case.api else ""),
                     row.result,
                     row.error,
                     checked or str(case.tolerance),

@@ -27,9 +27,9 @@ def kernel(x):
 #% walrus
 def kernel(x):
     rows = x.shape[0]
-    if (half := rows // 2) > 64:  # fix: half = rows // 2
-        # fix: assert half > 64
-        return half
+    assert (half := rows // 2) > 64  # fix: half = rows // 2
+    # fix: assert half > 64
+    return half
 
 #% starred
 def pair(a, b):
@@ -225,9 +225,10 @@ def kernel(x):
 
 #% with
 def kernel(x):
-    with open("log") as file:  # fix: with nl.no_reorder():
+    with nl.no_reorder() as order:  # fix: with nl.no_reorder():
         y = nl.load(x)
-    return y
+    with x:  # fix: if True:
+        return y
 
 #% global
 count = 0
@@ -417,9 +418,9 @@ def rows(x):
     return x.shape[0]
 
 def kernel(x):
-    if 0 < rows(x) < 128:  # fix: n = rows(x)
-        # fix: assert 0 < n < len(x.shape) * 64
-        return x
+    assert 0 < rows(x) < 128  # fix: n = rows(x)
+    # fix: assert 0 < n < len(x.shape) * 64
+    return x
 
 #% list_search
 def kernel(x):

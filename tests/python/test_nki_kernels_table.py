@@ -279,7 +279,8 @@ def test_the_page_allows_at_most_one_finding_for_a_kernel():
 def test_the_page_covers_both_copies_and_every_generation():
     text = PAGE.read_text()
     rows = table(text)
-    assert {r["generation"] for r in rows} == {"trn1", "trn2", "trn3"}
+    generations = {r["generation"].split()[0] for r in rows}
+    assert generations == {"trn1", "trn2", "trn3"}
     assert any(r["source"].startswith("nki/") for r in rows)
     assert any(r["source"].startswith("src/nki_samples/") for r in rows)
     assert "aws-neuron/nki-samples | 6905a68a" in text

@@ -14,7 +14,9 @@ from typing import Any
 from trnemu.nki._source import tree_of
 
 _PACKAGE = __name__.rpartition(".")[0] + "."
-_cache: dict[tuple[CodeType, int], str] = {}
+# By the code's address, which the entry keeps in use: hashing code itself
+# hashes all its constants and names, at every tensor.
+_cache: dict[tuple[int, int], tuple[CodeType, str]] = {}
 _files: dict[str, tuple[ast.Module, dict[tuple[int, int], str]]] = {}
 
 
@@ -27,11 +29,12 @@ def name_of_caller(depth: int) -> str:
         frame = frame.f_back
     if frame is None:
         return ""
-    key = (frame.f_code, frame.f_lasti)
-    name = _cache.get(key)
-    if name is None:
-        name = _cache[key] = _find(*key)
-    return name
+    code = frame.f_code
+    key = (id(code), frame.f_lasti)
+    known = _cache.get(key)
+    if known is None:
+        known = _cache[key] = code, _find(code, frame.f_lasti)
+    return known[1]
 
 
 def _find(code: CodeType, lasti: int) -> str:

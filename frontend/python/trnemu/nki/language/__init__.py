@@ -2,7 +2,7 @@
 
 Names of operators (nl.add, nl.exp) are both arguments, op=nl.add, and
 functions that allocate their result. Functions become the instructions that
-docs/nki.md lists; what the device has no instruction for is refused.
+docs/nki-language.md lists; what the device has no instruction for is refused.
 """
 
 from trnemu.nki._loops import dynamic_range, fori_loop, while_loop
