@@ -8,7 +8,6 @@ import ml_dtypes
 import numpy as np
 
 from nki_kernels_case import (
-    ALL,
     BF16,
     Case,
     File,
@@ -154,12 +153,13 @@ STARTED = [
 
 CASES = [
     *STARTED,
-    Case("script", Script("sdk", f"{EXAMPLES}/getting_started_baremetal.py")),
+    Case("the file as a script",
+         Script("sdk", f"{EXAMPLES}/getting_started_baremetal.py")),
     Case("add_kernel",
          example("simulate/nki_simulate_example.py", "add_kernel"),
          uniform((128, 512), (128, 512)), added,
          Tolerance(1e-5, 0.0, "assert_allclose of the source")),
-    Case("script",
+    Case("the file as a script",
          Script("sdk", f"{EXAMPLES}/simulate/nki_simulate_example.py")),
     Case("tensor_exp_kernel_", example("layout-pass.py", "tensor_exp_kernel_"),
          normal((128, 512), dtype=ml_dtypes.bfloat16), exponential, BF16),
@@ -184,7 +184,7 @@ CASES = [
                  "tensor_avgpool_kernel"),
          torch_pool_arguments, torch_pooled,
          Tolerance(origin="(==).all() of average_pool2d_torch.py")),
-    Case("script", Script(
+    Case("the file as a script", Script(
         "sdk", f"{EXAMPLES}/average_pool2d/average_pool2d_nki_kernels.py")),
     Case("tensor_transpose2D_kernel_",
          example("transpose2d/transpose2d_nki_kernels.py",
@@ -196,7 +196,7 @@ CASES = [
                  "tensor_transpose2D_kernel_"),
          lambda work: (*uniform((5, 37 * 44))(work), (37, 44)),
          transposed, ALLCLOSE),
-    Case("script", Script(
+    Case("the file as a script", Script(
         "sdk", f"{EXAMPLES}/transpose2d/transpose2d_nki_kernels.py")),
     Case("nki_tensor_add",
          example("tensor_addition/tensor_addition_nki_kernels.py",
@@ -210,5 +210,5 @@ CASES = [
     *[Case(version, example(MAMBA, version), mamba_ones(256, 2048),
            mamba_first, SAME)
       for version in ("mamba_v2", "mamba_v3")],
-    Case("script", Script("sdk", f"{EXAMPLES}/{MAMBA}"), targets=ALL),
+    Case("the file as a script", Script("sdk", f"{EXAMPLES}/{MAMBA}")),
 ]

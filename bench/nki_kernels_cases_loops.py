@@ -168,7 +168,6 @@ def integers(*shapes: tuple[int, ...]) -> Any:
 
 FACTORS = integers((128, 128), (128, 512))
 NEW = "# NKI 0.3.0"
-OPTIONS = "# Option"
 VIEW = """\
 src_ui16 = nl.load(x)
 dst_f4 = nl.ndarray((128, 64), dtype=nl.float4_e2m1fn_x4, buffer=nl.sbuf)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import warnings
@@ -19,6 +20,9 @@ from trnemu import Fault
 from nki_kernels_case import Case, Script, Work
 from nki_kernels_sources import Copy, NotFound
 
+RUN = (sys.executable, "-m", "trnemu.nki", "--summary")
+TIME = re.compile(r"^time +([0-9.]+) (ns|us|ms|s)$", re.MULTILINE)
+UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 PASS, REFUSED, FAIL = "pass", "expected refusal", "FAIL"
 
 
@@ -53,7 +57,7 @@ def environment(**values: str) -> Iterator[None]:
 
 def nanoseconds(time: float) -> str:
     """A simulated time as people read it."""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+    for unit, size in UNITS.items():
         if time >= size:
             return f"{time / size:.4g} {unit}"
     return f"{time:.4g} ns"
@@ -143,10 +147,10 @@ def run(
 
 def _script(row: Row, copy: Copy) -> None:
     source = row.case.source
-    assert isinstance(source, Script)
+    assert isinstance(source, Script)  # its launches, one after another
     file = copy.root / source.path
     done = subprocess.run(
-        [sys.executable, "-m", "trnemu.nki", file.name, *source.arguments],
+        [*RUN, file.name, *source.arguments],
         cwd=file.parent,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
@@ -155,6 +159,11 @@ def _script(row: Row, copy: Copy) -> None:
     )
     if done.returncode:
         row.result, row.detail = FAIL, done.stderr[-2000:]
+        return
+    times = TIME.findall(done.stderr)
+    row.time = nanoseconds(sum(float(t) * UNITS[u] for t, u in times))
+    if not times:
+        row.result, row.detail = FAIL, "the script launched no kernel"
 
 
 def _kernel(
