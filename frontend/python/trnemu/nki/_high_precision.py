@@ -173,7 +173,7 @@ def tensor_of(
 ) -> NkiTensor:
     """The NkiTensor of a view that the kernel declares as `dtype`."""
     if trace.precise:
-        return make(view, region)
+        return make(view, region, trace.tensor_class)
     made: NkiTensor = NkiView.make(
         _CLASSES.get(dtype, HighPrecisionTensor), view, REGIONS.index(region)
     )

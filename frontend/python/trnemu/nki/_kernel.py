@@ -16,7 +16,7 @@ import numpy as np
 from trnemu import _trnemu
 from trnemu._run import RunResult, run
 from trnemu._trnemu import Program
-from trnemu.nki import _loops, _options, _trace
+from trnemu.nki import _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._high_precision import stored_dtype
 from trnemu.nki._lockstep import Lockstep
@@ -175,7 +175,7 @@ class Kernel:
         """Records the kernel for these arguments."""
         bound = inspect.signature(self.func).bind(*args, **kwargs)
         bound.apply_defaults()
-        defaults = _options.defaults(**self.options)
+        defaults = _compat.options(_options.defaults(**self.options))
         if defaults.strict_frontend:
             _strict(self.func)
         trace = Trace(self.__name__, self.cores, self.grid, defaults)
@@ -387,6 +387,7 @@ def _mark_outputs(trace: Trace, result: Any) -> None:
                 "buffer=nl.shared_hbm); nisa.dma_copy(dst=out, src=tile)",
             )
         if trace.core.kind_of(tensor) == "scratch":
+            _compat.output_in_hbm(trace, tensor)
             trace.core.make_output(tensor)
 
 

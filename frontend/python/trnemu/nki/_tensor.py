@@ -167,11 +167,13 @@ def _sizes(
     return sizes
 
 
-def make(view: _trnemu.View, region: MemoryRegion) -> NkiTensor:
-    """The NkiTensor of a view."""
-    made: NkiTensor = _trnemu.NkiView.make(
-        NkiTensor, view, _REGION_INDEX[region]
-    )
+def make(
+    view: _trnemu.View,
+    region: MemoryRegion,
+    kind: type[NkiTensor] = NkiTensor,
+) -> NkiTensor:
+    """The NkiTensor of a view; kind: of the trace's class of tensors."""
+    made: NkiTensor = _trnemu.NkiView.make(kind, view, _REGION_INDEX[region])
     return made
 
 

@@ -104,6 +104,11 @@ class Trace:
         self._count = 0
         self._started = time.monotonic()
         self._said = False
+        from trnemu.nki import _compat  # which imports this module
+
+        self.tensor_class = _compat.tensor_class(self.api)
+        # What nki.isa records with: core.add, or a wrapper for an older API.
+        self.record = _compat.recorder(self)
 
     def add(self, operation: str, **arguments: Any) -> Any:
         """Records an operation by name."""

@@ -15,7 +15,7 @@ from trnemu import _trnemu
 from trnemu._fault import Fault
 from trnemu._operations import Operation, doc_of, operations
 from trnemu._targets import get_nc_version as _version_of
-from trnemu.nki import _trace
+from trnemu.nki import _compat, _trace
 from trnemu.nki._tensor import NkiTensor, VirtualRegister, register_alloc
 from trnemu.nki.isa import constants as constants
 from trnemu.nki.isa._enums import (
@@ -79,7 +79,7 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
 
     def record(*args: Any, **kwargs: Any) -> Any:
         trace = _trace.active or _trace.current()
-        handle = trace.core.add(index, args, kwargs)
+        handle = trace.record(index, args, kwargs)
         if "name" in kwargs:
             trace.labels[kwargs["name"]] = handle
         if trace.watched:
@@ -97,6 +97,14 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
 for _index, _operation in enumerate(operations()):
     if _operation.name not in _OTHERS:
         globals()[_operation.name] = _function(_index, _operation)
+memset = _compat.strict_memset(memset)  # type: ignore[name-defined] # noqa: F821
+
+
+def __getattr__(name: str) -> Any:
+    """Instructions that NKI no longer has, for kernels of older versions."""
+    if name in _compat.REMOVED:
+        return _compat.removed(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_nc_version() -> nc_version:

@@ -48,6 +48,10 @@ class _Word(str, Enum):
 
     __hash__ = str.__hash__
 
+    def __repr__(self) -> str:
+        # Enum's own takes the value for a str.
+        return f"{type(self).__name__}.{self.name}"
+
 
 class engine(_Word):  # noqa: N801 (its name in nki.isa)
     """The engines of a NeuronCore. `unknown` leaves the choice to the

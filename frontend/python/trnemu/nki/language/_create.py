@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trnemu._dtype import Dtype
-from trnemu.nki import _trace
+from trnemu.nki import _compat, _trace
 from trnemu.nki._high_precision import stored, tensor_of, tile
 from trnemu.nki._names import name_of_caller
 from trnemu.nki._tensor import NkiTensor, make
@@ -19,7 +19,6 @@ from trnemu.nki.language._tokens import (
     MemoryRegion,
     dtype_of,
     psum,
-    region_of,
     sbuf,
     shared_hbm,
 )
@@ -40,7 +39,9 @@ def ndarray(
     Fault (illegal): more than 128 partitions, no free axis, sizes below 1.
     """
     trace = _trace.current()
-    region = buffer if type(buffer) is MemoryRegion else region_of(buffer)
+    region = buffer
+    if type(buffer) is not MemoryRegion:
+        region = _compat.region(trace, buffer)
     kind = dtype if type(dtype) is Dtype else dtype_of(dtype)
     called = name or name_of_caller(1)
     if region is sbuf or region is psum:
@@ -51,7 +52,7 @@ def ndarray(
         view = trace.core.add_tile(
             region is psum, shape, kind, called, address
         )
-        return make(view, region)
+        return make(view, region, trace.tensor_class)
     if address is not None:
         refuse(
             "illegal",
@@ -90,7 +91,7 @@ def shared_constant(constant: Any) -> NkiTensor:
             kept = array.astype(stored(trace, dtype_of(array.dtype)).numpy)
         view = trace.caches[key] = trace.constant(called, kept)
     if trace.precise:
-        return make(view, shared_hbm)
+        return make(view, shared_hbm, trace.tensor_class)
     return tensor_of(trace, view, shared_hbm, dtype_of(array.dtype))
 
 
