@@ -272,16 +272,14 @@ class Reader {
     WrongKind(spec, must, value);
   }
 
-  // What public kernels write where nki.isa has an enum or an op of nl: the
-  // enum's number (dge_mode=3) or a ufunc (op=np.add). Nothing for others.
+  // A ufunc where nki.isa has an op of nl (op=np.add), as public kernels have.
+  // Numbers of enums, which NKI 0.2 takes, trnemu.nki turns into names.
   nb::object NkiName(const ParameterSpec& spec, nb::handle value) const {
-    if (spec.kind == ParameterKind::kDgeMode && IsInt(value)) {
-      static constexpr std::array<const char*, 4> kModes = {"unknown", "swdge",
-                                                            "hwdge", "none"};
-      const int64_t mode = ToInt(value, Argument(spec));
-      if (mode >= 0 && mode < 4) return nb::str(kModes[mode]);
-    }
     if (TypeName(value) == "numpy.ufunc") return value.attr("__name__");
+    if (IsInt(value)) {
+      WrongKind(spec, "a name, as those of nki.isa and nki.language are",
+                value);
+    }
     return {};
   }
 
