@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
+#include "frontend/bindings/sources.h"
 
 namespace trnemu::bindings {
 namespace {
@@ -27,6 +28,7 @@ class BoundBuilder {
         builder_(ToTarget(target), std::move(name), Checked(cores),
                  automatic ? ProgramBuilder::Sync::kAuto
                            : ProgramBuilder::Sync::kExplicit) {}
+  BoundBuilder(const BoundBuilder&) = delete;
 
   nb::object AddTensor(std::string_view kind, nb::handle name, nb::handle shape,
                        nb::handle dtype) {
@@ -117,13 +119,13 @@ class BoundBuilder {
   }
 
   void Add(size_t index, nb::tuple args, nb::dict kwargs) {
-    const OperationInfo& operation = *Operations()[index];
-    const ReadCall call = ReadArguments(operation, serial_, args, kwargs);
+    std::unique_ptr<Call> call = builder().NewCall(*Operations()[index]);
+    const CallExtras extras = ReadArguments(*call, serial_, args, kwargs);
     CallOptions options;
-    options.waits = call.waits;
-    options.signals = call.signals;
-    options.source = Source(call.label);
-    const absl::Status ok = builder().Add(operation, call.values, options);
+    options.waits = extras.waits;
+    options.signals = extras.signals;
+    options.source = Source(extras.label);
+    const absl::Status ok = builder().Add(std::move(call), options);
     if (!ok.ok()) RaiseHere(ok);
   }
 
@@ -179,9 +181,7 @@ class BoundBuilder {
     throw nb::python_error();
   }
   uint32_t Source(std::string_view label) {
-    const UserLine at = FindUserLine();
-    if (at.file.empty() && label.empty()) return kNoSource;
-    return builder().AddSource(at.file, at.line, at.function, label);
+    return sources_.Here(builder(), label);
   }
   nb::object Wrap(absl::StatusOr<View> view) const {
     return nb::cast(BoundView{OrRaiseHere(std::move(view)), serial_});
@@ -190,6 +190,7 @@ class BoundBuilder {
   static inline std::atomic<uint64_t> next_serial_ = 1;
   const uint64_t serial_;
   ProgramBuilder builder_;
+  Sources sources_;
   bool building_ = false;
 };
 
