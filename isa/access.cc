@@ -28,6 +28,7 @@ std::string Quote(std::string_view name) {
 // Dimensions that do the same as `dims`, as few as neighbours allow.
 std::vector<Dim> Merge(std::span<const Dim> dims) {
   std::vector<Dim> merged;
+  merged.reserve(dims.size());
   for (const Dim& dim : dims) {
     if (dim.count == 1) continue;
     if (!merged.empty()) {
@@ -185,7 +186,8 @@ absl::StatusOr<Access> PatternOf(const View& view, bool keep_dims) {
   access.space = view.space;
   access.dtype = view.dtype;
   access.offset = view.offset;
-  std::vector<Dim> dims;
+  std::vector<Dim> merged;
+  std::span<const Dim> dims;
   if (view.on_chip()) {
     const int64_t partitions = view.dims[0].count;
     if (partitions > kMaxPartitions) {
@@ -193,12 +195,13 @@ absl::StatusOr<Access> PatternOf(const View& view, bool keep_dims) {
     }
     access.start_partition = static_cast<uint16_t>(view.start_partition);
     access.partitions = static_cast<uint16_t>(partitions);
-    dims.assign(view.dims.begin() + 1, view.dims.end());
+    dims = std::span(view.dims).subspan(1);
     if (dims.size() > kMaxFreeDims) {
       return TooManyDims(view, dims.size(), kMaxFreeDims);
     }
   } else {
-    dims = HbmDims(view, keep_dims);
+    merged = HbmDims(view, keep_dims);
+    dims = merged;
     if (dims.size() > kMaxDims) return TooManyDims(view, dims.size(), kMaxDims);
   }
   for (const Dim& dim : dims) {

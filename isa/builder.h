@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -88,9 +89,10 @@ class ProgramBuilder {
   // An unknown name or a wrong kind is `illegal` with the nearest name.
   absl::Status Add(std::string_view operation, const NamedArguments& arguments,
                    const CallOptions& options = {});
-  // The same with one value per parameter (None where not given).
-  absl::Status Add(const OperationInfo& operation,
-                   std::span<const Value> values, const CallOptions& options);
+  // A call of an operation that has its defaults, to set arguments in: all of
+  // an argument's Value. Add takes it back, so that the next need not be made.
+  std::unique_ptr<Call> NewCall(const OperationInfo& operation);
+  absl::Status Add(std::unique_ptr<Call> call, const CallOptions& options);
 
   // The layers whose rules Add checks, a bit set of 1 << Layer; kDefaultLayers
   // unless set.
@@ -137,10 +139,14 @@ class ProgramBuilder {
   // The queues of the current core's sendrecvs of a pipe, which are their own:
   // what waits for the other core holds up nothing else.
   uint32_t QueueSetOfPipe(Engine owner, int64_t pipe);
-  uint16_t OperationIndex(std::string_view name);
+  uint16_t OperationIndex(const Call& call);
   absl::Status CheckShape(std::string_view name, Dtype dtype,
                           std::span<const int64_t> shape, bool on_chip,
                           uint32_t source) const;
+  // An `illegal` status that says where.
+  absl::Status Refuse(std::string_view id, std::string message,
+                      uint32_t source = kNoSource) const;
+  absl::Status Add(Call& call, const CallOptions& options);
 
   Draft draft_;
   const Hardware* hardware_;
@@ -155,14 +161,26 @@ class ProgramBuilder {
   absl::Status CheckRegisterWrites(const Call& call) const;
   std::vector<uint32_t> LoopsAround(const Added& added) const;
 
-  // Per core: registers made, and loops that are open, innermost last.
+  // Per core: registers made, those that count a loop, and loops that are
+  // open, innermost last.
   std::vector<uint32_t> registers_;
   // Per core: how many instructions were put before all others, and added by
   // the last Add.
   std::vector<int64_t> put_before_;
   int64_t last_count_ = 0;
   uint32_t marks_ = 0;
+  std::vector<std::vector<bool>> counters_;
   std::vector<std::vector<uint32_t>> open_loops_;
+  std::unordered_set<std::string> hbm_names_;
+  // By number of the operation: its position in the program's, and 1.
+  std::vector<uint16_t> operation_index_;
+  // Calls to use again; a copy of a builder has none.
+  struct SpareCalls {
+    std::vector<std::unique_ptr<Call>> calls;
+    SpareCalls() = default;
+    SpareCalls(const SpareCalls&) {}
+  };
+  SpareCalls spare_;
   // (core, dtype) -> identity tile and, in explicit mode, its semaphore.
   std::map<std::pair<int, Dtype>, std::pair<View, uint32_t>> identities_;
   // The barriers of a set of cores, a bit each: their semaphores, by core, and

@@ -1,7 +1,9 @@
 // Names and defaults of parameters, as front ends need them.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <numeric>
+#include <unordered_map>
 
 #include "isa/builder.h"
 
@@ -26,6 +28,31 @@ size_t EditDistance(std::string_view a, std::string_view b) {
     }
   }
   return row[b.size()];
+}
+
+constexpr size_t kKinds =
+    static_cast<size_t>(ParameterKind::kAluOpOrBypass) + 1;
+using Vocabulary = std::unordered_map<std::string_view, int64_t>;
+
+Vocabulary VocabularyOf(ParameterKind kind) {
+  Vocabulary names;
+  if (kind == ParameterKind::kAluOp || kind == ParameterKind::kAluOpOrBypass) {
+    for (const AluInfo& info : kAluOps) {
+      names.emplace(info.name, static_cast<int64_t>(info.op));
+    }
+    if (kind == ParameterKind::kAluOpOrBypass) {
+      names.emplace("bypass", static_cast<int64_t>(AluOp::kNone));
+    }
+  } else if (kind == ParameterKind::kActFunction) {
+    for (const ActInfo& info : kActFunctions) {
+      names.emplace(info.name, static_cast<int64_t>(info.function));
+    }
+  } else {
+    for (std::string_view name : EnumNames(kind)) {
+      names.emplace(name, static_cast<int64_t>(names.size()));
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -67,20 +94,17 @@ std::vector<std::string_view> EnumNames(ParameterKind kind) {
 }
 
 Value EnumFromName(ParameterKind kind, std::string_view name) {
-  if (kind == ParameterKind::kAluOpOrBypass && name == "bypass") {
-    return Value::OfEnum(AluOp::kNone);
-  }
-  if (kind == ParameterKind::kAluOp || kind == ParameterKind::kAluOpOrBypass) {
-    const auto op = AluOpFromName(name);
-    return op ? Value::OfEnum(*op) : Value::None();
-  }
-  if (kind == ParameterKind::kActFunction) {
-    const auto f = ActFunctionFromName(name);
-    return f ? Value::OfEnum(*f) : Value::None();
-  }
-  const auto names = EnumNames(kind);
-  const auto it = std::find(names.begin(), names.end(), name);
-  return it == names.end() ? Value::None() : Value::OfEnum(it - names.begin());
+  // Asked for every name in every call.
+  static const auto* const tables = [] {
+    auto* all = new std::array<Vocabulary, kKinds>;
+    for (size_t k = 0; k < kKinds; ++k) {
+      (*all)[k] = VocabularyOf(static_cast<ParameterKind>(k));
+    }
+    return all;
+  }();
+  const Vocabulary& vocabulary = (*tables)[static_cast<size_t>(kind)];
+  const auto it = vocabulary.find(name);
+  return it == vocabulary.end() ? Value::None() : Value::OfEnum(it->second);
 }
 
 Value DefaultValue(const ParameterSpec& p) {

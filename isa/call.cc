@@ -78,13 +78,20 @@ const Tensor& TensorOf(const Call& call, const Value& v) {
 }  // namespace
 
 absl::StatusOr<Value> ToValue(const View& view, bool keep_dims) {
-  auto access = PatternOf(view, keep_dims);
-  if (!access.ok()) return access.status();
-  Value value = Value::Of(*access);
+  Value value;
+  absl::Status ok = SetTile(view, keep_dims, value);
+  if (!ok.ok()) return ok;
+  return value;
+}
+
+absl::Status SetTile(const View& view, bool keep_dims, Value& value) {
+  absl::StatusOr<Access> access = PatternOf(view, keep_dims);
+  if (!access.ok()) return std::move(access).status();
+  value = Value::Of(*access);
   if (view.indirection) {
     value.indirection = std::make_shared<const Indirection>(*view.indirection);
   }
-  return value;
+  return absl::OkStatus();
 }
 
 int64_t StartOfIndex(const Call& call, const Value& v) {

@@ -79,11 +79,15 @@ struct Value {
 // The argument that a view is, with its indirection. `keep_dims` as for a
 // parameter that asks for it.
 absl::StatusOr<Value> ToValue(const View& view, bool keep_dims = false);
+// The same into `value`.
+absl::Status SetTile(const View& view, bool keep_dims, Value& value);
 
 struct OperationInfo;
+struct CallForm;
 
 struct Call {
   const OperationInfo* operation = nullptr;
+  const CallForm* form = nullptr;  // of one that is being made
   const Hardware* hardware = nullptr;
   const Program* program = nullptr;  // for the tensors' addresses
   // The one that executes it; for the operands' indirections.

@@ -178,6 +178,9 @@ void CheckCall(const Call& call, unsigned layers,
 // The first part of CheckCall alone: what must hold before an engine can be
 // chosen. False if something is broken.
 bool CheckParameterKinds(const Call& call, std::vector<Diagnostic>& findings);
+// The rest of it.
+void CheckRules(const Call& call, unsigned layers,
+                std::vector<Diagnostic>& findings);
 
 // Rules of every on-chip operand of a compute engine, rules of tiles; for
 // documentation and self-tests.

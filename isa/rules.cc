@@ -442,10 +442,16 @@ bool CheckParameterKinds(const Call& call, std::vector<Diagnostic>& findings) {
 
 void CheckCall(const Call& call, unsigned layers,
                std::vector<Diagnostic>& findings) {
-  if (!CheckParameterKinds(call, findings)) return;
+  if (CheckParameterKinds(call, findings)) CheckRules(call, layers, findings);
+}
+
+void CheckRules(const Call& call, unsigned layers,
+                std::vector<Diagnostic>& findings) {
   const size_t before = findings.size();
+  bool dynamic = false;
   for (size_t i = 0; i < call.operation->parameters.size(); ++i) {
     if (!call[i].is_tile() || !call[i].access.is_dynamic()) continue;
+    dynamic = true;
     for (const OperandRule& r : kIndirectRules) {
       if (r.holds(call, call[i])) continue;
       Report(r.rule, call, call.operation->parameters[i].name, "", findings);
@@ -466,7 +472,9 @@ void CheckCall(const Call& call, unsigned layers,
   const bool psum_said = std::any_of(
       findings.begin() + static_cast<ptrdiff_t>(before), findings.end(),
       [](const Diagnostic& d) { return d.id == "operand.gpsimd_psum"; });
-  for (const Rule& rule : RulesOf(*call.operation)) {
+  // Those of indirect views hold where there is no such view.
+  for (const Rule& rule :
+       dynamic ? RulesOf(*call.operation) : call.operation->rules) {
     if (!Wanted(rule, layers) || rule.holds(call)) continue;
     // The operations' own rows of the same rule name no operand.
     if (psum_said && rule.id.ends_with(".gpsimd_psum")) continue;

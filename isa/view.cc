@@ -71,8 +71,16 @@ Range Resolve(const Index& slice, int64_t size) {
 // Applies basic indices one after the other to `view`, building `result`.
 class Slicer {
  public:
-  explicit Slicer(const View& view) : view_(view), result_(view) {
-    result_.dims.clear();
+  explicit Slicer(const View& view) : view_(view) {
+    result_.tensor = view.tensor;
+    result_.space = view.space;
+    result_.dtype = view.dtype;
+    result_.offset = view.offset;
+    result_.start_partition = view.start_partition;
+    result_.storage = view.storage;
+    result_.tile_partitions = view.tile_partitions;
+    result_.name = view.name;
+    result_.indirection = view.indirection;
   }
 
   absl::StatusOr<View> Run(std::span<const Index> indices) {
@@ -95,6 +103,7 @@ class Slicer {
           view_, "too_many_indices",
           absl::StrCat(consumed, " indices for ", rank, " dimensions"));
     }
+    result_.dims.reserve(view_.dims.size() + indices.size());
     for (const Index& index : indices) {
       if (absl::Status s = Apply(index, rank - consumed); !s.ok()) return s;
     }

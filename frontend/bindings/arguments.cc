@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
+#include "isa/call_form.h"
 
 namespace trnemu::bindings {
 namespace {
@@ -35,39 +36,66 @@ std::string UsualHint(std::string_view name,
   return Suggestion(name, names);
 }
 
-std::string_view Utf8(PyObject* unicode) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(unicode, &size);
-  if (text == nullptr) throw nb::python_error();
-  return {text, static_cast<size_t>(size)};
+// The parameters of an operation as Python has them.
+struct Names {
+  std::vector<size_t> visible;     // without the rest of lists
+  std::vector<PyObject*> strings;  // interned, by parameter; null for the rest
+};
+
+// Not the rest of a list, nor, in a kernel of nki, what is not nki.isa's.
+bool IsVisible(std::string_view name, bool nki) {
+  if (name.ends_with("]")) return false;
+  return !nki || (name != "trigger" && name != "queues");
+}
+
+Names NamesOf(const OperationInfo& operation, bool nki) {
+  Names names;
+  for (size_t i = 0; i < operation.parameters.size(); ++i) {
+    const std::string name(operation.parameters[i].name);
+    const bool visible = IsVisible(name, nki);
+    if (visible) names.visible.push_back(i);
+    names.strings.push_back(visible ? PyUnicode_InternFromString(name.c_str())
+                                    : nullptr);
+  }
+  return names;
+}
+
+// Kept for good.
+const Names& FindNames(const Call& call, bool nki) {
+  static const auto* const all = [] {
+    auto* names = new std::array<std::vector<Names>, 2>;
+    for (const OperationInfo* o : Operations()) {
+      (*names)[0].push_back(NamesOf(*o, false));
+      (*names)[1].push_back(NamesOf(*o, true));
+    }
+    return names;
+  }();
+  return (*all)[nki ? 1 : 0][call.form->number];
 }
 
 // Reads the arguments of one call.
 class Reader {
  public:
-  Reader(const OperationInfo& operation, uint64_t builder, bool nki)
-      : operation_(operation), builder_(builder), nki_(nki) {
-    call_.values.resize(operation.parameters.size());
-  }
+  Reader(Call& call, uint64_t builder, bool nki)
+      : operation_(*call.operation),
+        names_(FindNames(call, nki)),
+        builder_(builder),
+        nki_(nki),
+        values_(call.values) {}
 
-  ReadCall Run(nb::tuple args, nb::dict kwargs) {
-    // The parameters that people see, without the rest of lists.
-    std::array<size_t, kMaxParameters> visible{};
-    size_t count = 0;
-    for (size_t i = 0; i < operation_.parameters.size(); ++i) {
-      if (IsVisible(operation_.parameters[i].name)) visible[count++] = i;
+  CallExtras Run(nb::tuple args, nb::dict kwargs) {
+    if (args.size() > names_.visible.size()) {
+      Fail(absl::StrCat("takes ", names_.visible.size(),
+                        " positional arguments but ", args.size(),
+                        " were given"));
     }
-    if (args.size() > count) {
-      Fail(absl::StrCat("takes ", count, " positional arguments but ",
-                        args.size(), " were given"));
+    for (size_t i = 0; i < args.size(); ++i) {
+      Set(names_.visible[i], PyTuple_GET_ITEM(args.ptr(), i));
     }
-    for (size_t i = 0; i < args.size(); ++i) Set(visible[i], args[i]);
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     Py_ssize_t at = 0;
-    while (PyDict_Next(kwargs.ptr(), &at, &key, &value)) {
-      Keyword(Utf8(key), value);
-    }
+    while (PyDict_Next(kwargs.ptr(), &at, &key, &value)) Keyword(key, value);
     for (size_t i = 0; i < operation_.parameters.size(); ++i) {
       const ParameterSpec& spec = operation_.parameters[i];
       if (spec.required && !given_[i]) {
@@ -75,7 +103,7 @@ class Reader {
                           std::string(spec.name), "'"));
       }
     }
-    return std::move(call_);
+    return std::move(extras_);
   }
 
  private:
@@ -92,22 +120,24 @@ class Reader {
                         std::string(spec.name), "'");
   }
 
-  // Not the rest of a list, nor what is not nki.isa's.
-  bool IsVisible(std::string_view name) const {
-    if (name.ends_with("]")) return false;
-    return !nki_ || (name != "trigger" && name != "queues");
-  }
-
-  void Keyword(std::string_view key, nb::handle value) {
+  void Keyword(PyObject* name, nb::handle value) {
+    // Those of a call are interned; of a dict they need not be.
+    const auto same =
+        std::find(names_.strings.begin(), names_.strings.end(), name);
+    if (same != names_.strings.end()) {
+      return Set(static_cast<size_t>(same - names_.strings.begin()), value);
+    }
+    const std::string_view key = Utf8(name);
     const int index = ParameterIndex(operation_, key);
-    if (index >= 0 && IsVisible(key))
+    if (index >= 0 && IsVisible(key, nki_)) {
       return Set(static_cast<size_t>(index), value);
+    }
     if (!nki_ && key == "wait") return ReadWaits(value);
     if (!nki_ && key == "signal") return ReadSignals(value);
     std::vector<std::string_view> names;
     if (!nki_) names = {"wait", "signal"};
     for (const ParameterSpec& p : operation_.parameters) {
-      if (IsVisible(p.name)) names.push_back(p.name);
+      if (IsVisible(p.name, nki_)) names.push_back(p.name);
     }
     Fail(absl::StrCat("got an unexpected keyword argument '", std::string(key),
                       "'", Suggestion(key, names)));
@@ -125,7 +155,7 @@ class Reader {
       return;
     }
     if (spec.repeats > 1) return ReadTiles(index, value);
-    call_.values[index] = Read(spec, value);
+    Read(spec, value, values_[index]);
   }
 
   // A list of tiles, into as many parameters in a row.
@@ -137,7 +167,7 @@ class Reader {
     const nb::list items(nb::borrow(value));
     CheckCount(spec, items.size(), spec.repeats);
     for (size_t i = 0; i < items.size(); ++i) {
-      call_.values[index + i] = ReadTile(spec, items[i], "a list of Views");
+      ReadTile(spec, items[i], "a list of Views", values_[index + i]);
     }
   }
 
@@ -181,17 +211,28 @@ class Reader {
     return result;
   }
 
-  Value Read(const ParameterSpec& spec, nb::handle value) const {
+  void Read(const ParameterSpec& spec, nb::handle value, Value& to) const {
     switch (spec.kind) {
       case ParameterKind::kTile:
-        return ReadTile(spec, value, "a View");
+        return ReadTile(spec, value, "a View", to);
       case ParameterKind::kTileOrNumber:
-        if (nb::isinstance<BoundView>(value)) return ReadTile(spec, value, "");
-        return ReadNumber(spec, value, "a View or a number");
+        if (BoundView* view = nullptr; nb::try_cast(value, view) && view) {
+          return Take(spec, *view, to);
+        }
+        to = ReadNumber(spec, value, "a View or a number");
+        return;
+      default:
+        to = ReadOther(spec, value);
+    }
+  }
+
+  // What is no tile.
+  Value ReadOther(const ParameterSpec& spec, nb::handle value) const {
+    switch (spec.kind) {
       case ParameterKind::kNumber:
         return ReadNumber(spec, value, "a number");
       case ParameterKind::kInteger:
-        return Value::Integer(ToInt(value, Argument(spec)));
+        return Value::Integer(ReadInt(spec, value));
       case ParameterKind::kBool:
         return Value::Bool(ReadBool(spec, value, "a bool"));
       case ParameterKind::kAccumulate:
@@ -202,7 +243,7 @@ class Reader {
         return ReadPattern(spec, value);
       case ParameterKind::kAxes:
         if (IsInt(value)) {
-          const int64_t axis = ToInt(value, Argument(spec));
+          const int64_t axis = ReadInt(spec, value);
           return Value::Ints({&axis, 1});
         }
         return ReadInts(spec, value, kMaxInts);
@@ -217,23 +258,34 @@ class Reader {
       case ParameterKind::kRegister:
         return ReadRegister(spec, value, "a Register");
       case ParameterKind::kRegisterOrInteger:
-        if (IsInt(value)) return Value::Integer(ToInt(value, Argument(spec)));
+        if (IsInt(value)) return Value::Integer(ReadInt(spec, value));
         return ReadRegister(spec, value, "a Register or an int");
       default:
         return ReadName(spec, value);
     }
   }
 
-  Value ReadTile(const ParameterSpec& spec, nb::handle value,
-                 std::string_view must) const {
+  int64_t ReadInt(const ParameterSpec& spec, nb::handle value) const {
+    int64_t integer = 0;
+    if (QuickInt(value.ptr(), integer)) return integer;
+    return ToInt(value, Argument(spec));
+  }
+
+  void ReadTile(const ParameterSpec& spec, nb::handle value,
+                std::string_view must, Value& to) const {
     BoundView* view = nullptr;
     if (!nb::try_cast(value, view) || view == nullptr) {
       WrongKind(spec, must, value);
     }
-    if (view->builder != builder_) {
-      OfAnotherBuilder(spec, absl::StrCat("'", view->view.name, "', a view"));
+    Take(spec, *view, to);
+  }
+
+  void Take(const ParameterSpec& spec, const BoundView& view, Value& to) const {
+    if (view.builder != builder_) {
+      OfAnotherBuilder(spec, absl::StrCat("'", view.view.name, "', a view"));
     }
-    return OrRaiseHere(ToValue(view->view, spec.keep_dims));
+    const absl::Status ok = SetTile(view.view, spec.keep_dims, to);
+    if (!ok.ok()) RaiseHere(ok);
   }
 
   // Python and NumPy numbers; arrays are none, whatever their size.
@@ -242,6 +294,8 @@ class Reader {
     if (PyFloat_CheckExact(value.ptr())) {
       return Value::Number(PyFloat_AS_DOUBLE(value.ptr()));
     }
+    int64_t integer = 0;
+    if (QuickInt(value.ptr(), integer)) return Value::Integer(integer);
     if (PyLong_Check(value.ptr())) {
       return Value::Integer(
           ToInt(nb::steal(PyNumber_Index(value.ptr())), Argument(spec)));
@@ -289,7 +343,7 @@ class Reader {
       if (name.is_valid()) return ReadName(spec, name);
     }
     if (!PyUnicode_Check(value.ptr())) WrongKind(spec, "a str", value);
-    const std::string_view name = Utf8(value.ptr());
+    const std::string_view name = Utf8(value);
     const Value found = EnumFromName(spec.kind, name);
     if (!found.is_none()) return found;
     const std::vector<std::string_view> names = EnumNames(spec.kind);
@@ -345,7 +399,7 @@ class Reader {
   void ReadLabel(const ParameterSpec& spec, nb::handle value) {
     if (value.is_none()) return;
     if (!PyUnicode_Check(value.ptr())) WrongKind(spec, "a str", value);
-    call_.label = Utf8(value.ptr());
+    extras_.label = Utf8(value);
   }
 
   // The items of wait= and signal=; `form` says what each must be.
@@ -412,11 +466,11 @@ class Reader {
     for (nb::handle item : Entries(value, kForm)) {
       BoundWait* wait = nullptr;
       if (nb::try_cast(item, wait) && wait != nullptr) {
-        call_.waits.push_back(wait->wait);
-        call_.waits.back().semaphore = Own(wait->semaphore);
+        extras_.waits.push_back(wait->wait);
+        extras_.waits.back().semaphore = Own(wait->semaphore);
       } else {
         const auto [semaphore, count] = Pair(item, kForm);
-        call_.waits.push_back(
+        extras_.waits.push_back(
             {semaphore, count.value, false, count.is_register});
       }
     }
@@ -428,28 +482,31 @@ class Reader {
     for (nb::handle item : Entries(value, kForm)) {
       BoundSignal* signal = nullptr;
       if (nb::try_cast(item, signal) && signal != nullptr) {
-        call_.signals.push_back(signal->signal);
-        call_.signals.back().semaphore = Own(signal->semaphore);
+        extras_.signals.push_back(signal->signal);
+        extras_.signals.back().semaphore = Own(signal->semaphore);
       } else {
         const auto [semaphore, count] = Pair(item, kForm);
-        call_.signals.push_back({semaphore, SignalOp::kAdd, SignalAt::kComplete,
-                                 count.value, count.is_register});
+        extras_.signals.push_back({semaphore, SignalOp::kAdd,
+                                   SignalAt::kComplete, count.value,
+                                   count.is_register});
       }
     }
   }
 
   const OperationInfo& operation_;
+  const Names& names_;
   const uint64_t builder_;
   const bool nki_;
-  ReadCall call_;
+  const std::span<Value> values_;
+  CallExtras extras_;
   std::array<bool, kMaxParameters> given_{};
 };
 
 }  // namespace
 
-ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
-                       nb::tuple args, nb::dict kwargs, bool nki) {
-  return Reader(operation, builder, nki).Run(args, kwargs);
+CallExtras ReadArguments(Call& call, uint64_t builder, nb::tuple args,
+                         nb::dict kwargs, bool nki) {
+  return Reader(call, builder, nki).Run(args, kwargs);
 }
 
 }  // namespace trnemu::bindings

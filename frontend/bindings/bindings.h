@@ -64,6 +64,9 @@ struct UserLine {
 UserLine FindUserLine();
 // Frames of files whose path starts with this are the package's own.
 void SetPackagePrefix(std::string prefix);
+bool IsPackageFile(std::string_view file);
+// A str as UTF-8; "?" if that cannot be.
+std::string TextOf(PyObject* unicode);
 
 // Raise trnemu.Fault (InputFault for category input).
 [[noreturn]] void Raise(Diagnostic diagnostic);
@@ -91,7 +94,12 @@ std::string Suggestion(std::string_view name,
 // A Python integer (anything with __index__ but bool), or TypeError that
 // says what `what` must be.
 int64_t ToInt(nb::handle object, std::string_view what);
+// False unless it is an exact int of 64 bits, which nearly all are: what a
+// message would say of it need not be put together first.
+bool QuickInt(PyObject* object, int64_t& value);
 bool IsInt(nb::handle object);
+// The text of a str, which must live as long.
+std::string_view Utf8(nb::handle unicode);
 // A str, or TypeError that says what `what` must be.
 std::string ToString(nb::handle object, std::string_view what);
 // A sequence of integers, not a single one.
@@ -107,18 +115,17 @@ nb::tuple FromShape(std::span<const int64_t> shape);
 // "trn2" and its other names; ValueError for anything else.
 Target ToTarget(std::string_view name);
 
-// One use of an operation, read from Python arguments.
-struct ReadCall {
-  std::vector<Value> values;
+// What a use of an operation has besides its parameters.
+struct CallExtras {
   std::vector<Wait> waits;
   std::vector<Signal> signals;
-  std::string label;
+  std::string_view label;  // of one of the arguments
 };
-// `nki`: as nki.isa takes them. Without what trnemu adds to its operations
-// (wait, signal, trigger, queues), and with NumPy's ufuncs and enums' numbers as
-// names.
-ReadCall ReadArguments(const OperationInfo& operation, uint64_t builder,
-                       nb::tuple args, nb::dict kwargs, bool nki = false);
+// Sets the arguments of a call that has its defaults. `nki`: as nki.isa takes
+// them, without what trnemu adds to its operations (wait, signal, trigger,
+// queues), and with NumPy's ufuncs and enums' numbers as names.
+CallExtras ReadArguments(Call& call, uint64_t builder, nb::tuple args,
+                         nb::dict kwargs, bool nki = false);
 
 // Which tiles are live where; keeps its program.
 struct BoundMap {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
+#include "frontend/bindings/sources.h"
 
 namespace trnemu::bindings {
 namespace {
@@ -156,14 +157,14 @@ class BoundBuilder {
   // Gives a BoundInstruction in a kernel of nki, else None.
   nb::object Add(nb::handle self, size_t index, nb::tuple args,
                  nb::dict kwargs) {
-    const OperationInfo& operation = *Operations()[index];
-    const ReadCall call =
-        ReadArguments(operation, serial_, args, kwargs, nki_);
+    std::unique_ptr<Call> call = builder().NewCall(*Operations()[index]);
+    const CallExtras extras =
+        ReadArguments(*call, serial_, args, kwargs, nki_);
     CallOptions options;
-    options.waits = call.waits;
-    options.signals = call.signals;
-    options.source = Source(call.label);
-    const absl::Status ok = builder().Add(operation, call.values, options);
+    options.waits = extras.waits;
+    options.signals = extras.signals;
+    options.source = Source(extras.label);
+    const absl::Status ok = builder().Add(std::move(call), options);
     if (!ok.ok()) RaiseHere(ok);
     if (!nki_) return nb::none();
     return nb::cast(BoundInstruction{nb::borrow(self), builder_.LastAdded()});
@@ -227,9 +228,7 @@ class BoundBuilder {
     throw nb::python_error();
   }
   uint32_t Source(std::string_view label) {
-    const UserLine at = FindUserLine();
-    if (at.file.empty() && label.empty()) return kNoSource;
-    return builder().AddSource(at.file, at.line, at.function, label);
+    return sources_.Here(builder(), label);
   }
   nb::object Wrap(absl::StatusOr<View> view) const {
     return nb::cast(BoundView{OrRaiseHere(std::move(view)), serial_});
@@ -239,6 +238,7 @@ class BoundBuilder {
   const uint64_t serial_;
   ProgramBuilder builder_;
   bool nki_ = false;
+  Sources sources_;
   bool building_ = false;
 };
 

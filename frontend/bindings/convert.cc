@@ -8,24 +8,28 @@
 namespace trnemu::bindings {
 namespace {
 
-std::string_view TextOf(nb::handle unicode) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(unicode.ptr(), &size);
-  if (text == nullptr) throw nb::python_error();
-  return {text, static_cast<size_t>(size)};
-}
-
-// The items of a list, tuple or other sequence; text is none.
-nb::object Sequence(nb::handle object, std::string_view what) {
+// The items of a list, tuple or other sequence; text is none. `what` must be
+// `form`.
+nb::object Sequence(nb::handle object, std::string_view what,
+                    std::string_view form) {
   PyObject* items = nullptr;
   if (!PyUnicode_Check(object.ptr()) && !PyBytes_Check(object.ptr())) {
     items = PySequence_Fast(object.ptr(), "");
   }
   if (items == nullptr) {
     PyErr_Clear();
-    RaiseTypeError(absl::StrCat(std::string(what), ", not ", TypeName(object)));
+    RaiseTypeError(absl::StrCat(std::string(what), " must be ",
+                                std::string(form), ", not ", TypeName(object)));
   }
   return nb::steal(items);
+}
+
+// A list or tuple of two ints.
+bool QuickPair(PyObject* item, Dim& dim) {
+  if (!PyList_Check(item) && !PyTuple_Check(item)) return false;
+  if (PySequence_Fast_GET_SIZE(item) != 2) return false;
+  PyObject** const items = PySequence_Fast_ITEMS(item);
+  return QuickInt(items[0], dim.step) && QuickInt(items[1], dim.count);
 }
 
 std::span<PyObject*> Items(const nb::object& fast) {
@@ -35,7 +39,7 @@ std::span<PyObject*> Items(const nb::object& fast) {
 
 // The name that a dtype object goes by, or "" if it is none.
 std::string DtypeName(nb::handle object) {
-  if (PyUnicode_Check(object.ptr())) return std::string(TextOf(object));
+  if (PyUnicode_Check(object.ptr())) return std::string(Utf8(object));
   const std::string type = TypeName(object);
   if (type == "torch.dtype") {
     const std::string name = nb::str(object).c_str();
@@ -57,6 +61,13 @@ std::string DtypeName(nb::handle object) {
 
 }  // namespace
 
+std::string_view Utf8(nb::handle unicode) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(unicode.ptr(), &size);
+  if (text == nullptr) throw nb::python_error();
+  return {text, static_cast<size_t>(size)};
+}
+
 bool IsInt(nb::handle object) {
   if (PyLong_CheckExact(object.ptr())) return true;
   // A register of nki has __index__ to say that its value is not known.
@@ -64,7 +75,16 @@ bool IsInt(nb::handle object) {
          !nb::isinstance<BoundRegister>(object);
 }
 
+bool QuickInt(PyObject* object, int64_t& value) {
+  if (!PyLong_CheckExact(object)) return false;
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0;
+}
+
 int64_t ToInt(nb::handle object, std::string_view what) {
+  int64_t quick = 0;
+  if (QuickInt(object.ptr(), quick)) return quick;
   const nb::object index =
       IsInt(object) ? nb::steal(PyNumber_Index(object.ptr())) : nb::object();
   if (!index.is_valid()) {
@@ -83,32 +103,40 @@ int64_t ToInt(nb::handle object, std::string_view what) {
 }
 
 std::string ToString(nb::handle object, std::string_view what) {
-  if (PyUnicode_Check(object.ptr())) return std::string(TextOf(object));
+  if (PyUnicode_Check(object.ptr())) return std::string(Utf8(object));
   RaiseTypeError(absl::StrCat(std::string(what), " must be a str, not ",
                               TypeName(object)));
 }
 
 std::vector<int64_t> ToInts(nb::handle object, std::string_view what) {
-  const nb::object items = Sequence(
-      object, absl::StrCat(std::string(what), " must be a sequence of ints"));
+  const nb::object items = Sequence(object, what, "a sequence of ints");
   std::vector<int64_t> ints;
+  ints.reserve(Items(items).size());
   for (PyObject* item : Items(items)) {
-    ints.push_back(
-        ToInt(item, absl::StrCat("every item of ", std::string(what))));
+    int64_t value = 0;
+    if (!QuickInt(item, value)) {
+      value = ToInt(item, absl::StrCat("every item of ", std::string(what)));
+    }
+    ints.push_back(value);
   }
   return ints;
 }
 
 std::vector<Dim> ToPattern(nb::handle object, std::string_view what) {
-  const std::string name(what);
-  const nb::object pairs = Sequence(
-      object, absl::StrCat(name, " must be a list of [step, count] pairs"));
+  const nb::object pairs =
+      Sequence(object, what, "a list of [step, count] pairs");
   std::vector<Dim> pattern;
+  pattern.reserve(Items(pairs).size());
   for (PyObject* item : Items(pairs)) {
+    Dim dim;
+    if (QuickPair(item, dim)) {
+      pattern.push_back(dim);
+      continue;
+    }
     const std::vector<int64_t> pair =
-        ToInts(item, absl::StrCat("a pair of ", name));
+        ToInts(item, absl::StrCat("a pair of ", std::string(what)));
     if (pair.size() != 2) {
-      RaiseTypeError(absl::StrCat(name,
+      RaiseTypeError(absl::StrCat(std::string(what),
                                   " must be a list of [step, count] "
                                   "pairs; one has ",
                                   pair.size(), " items"));
@@ -158,15 +186,27 @@ Dtype ToDtype(nb::handle object) {
 }
 
 nb::object FromDtype(Dtype dtype) {
-  const std::string_view name = Name(dtype);
-  return nb::module_::import_("trnemu._dtype")
-      .attr("Dtype")(nb::str(name.data(), name.size()));
+  // They are immutable, and kept.
+  static std::array<PyObject*, kDtypes.size() + 1> made{};
+  PyObject*& known = made.at(static_cast<size_t>(dtype));
+  if (known == nullptr) {
+    const std::string_view name = Name(dtype);
+    known = nb::module_::import_("trnemu._dtype")
+                .attr("Dtype")(nb::str(name.data(), name.size()))
+                .release()
+                .ptr();
+  }
+  return nb::borrow(known);
 }
 
 nb::tuple FromShape(std::span<const int64_t> shape) {
-  nb::list list;
-  for (int64_t n : shape) list.append(n);
-  return nb::tuple(list);
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(shape.size()));
+  if (tuple == nullptr) throw nb::python_error();
+  for (size_t i = 0; i < shape.size(); ++i) {
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i),
+                     PyLong_FromLongLong(shape[i]));
+  }
+  return nb::steal<nb::tuple>(tuple);
 }
 
 Target ToTarget(std::string_view name) {

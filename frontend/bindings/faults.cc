@@ -17,14 +17,6 @@ std::string& PackagePrefix() {
   return *prefix;
 }
 
-std::string TextOf(PyObject* unicode) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(unicode, &size);
-  if (text != nullptr) return std::string(text, static_cast<size_t>(size));
-  PyErr_Clear();
-  return "?";
-}
-
 [[noreturn]] void RaiseBuiltin(PyObject* type, const std::string& message) {
   PyErr_SetString(type, message.c_str());
   throw nb::python_error();
@@ -63,8 +55,20 @@ nb::dict DetailsOf(const Diagnostic& d) {
 
 }  // namespace
 
-UserLine FindUserLine() {
+std::string TextOf(PyObject* unicode) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(unicode, &size);
+  if (text != nullptr) return std::string(text, static_cast<size_t>(size));
+  PyErr_Clear();
+  return "?";
+}
+
+bool IsPackageFile(std::string_view file) {
   const std::string& prefix = PackagePrefix();
+  return !prefix.empty() && file.starts_with(prefix);
+}
+
+UserLine FindUserLine() {
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   while (frame.is_valid()) {
     auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
@@ -73,8 +77,7 @@ UserLine FindUserLine() {
     const auto* c = reinterpret_cast<PyCodeObject*>(code.ptr());
     std::string file = TextOf(c->co_filename);
     // An import that is refused comes through Python's own frozen modules.
-    const bool ours = !prefix.empty() && file.starts_with(prefix);
-    if (!ours && !file.starts_with("<frozen ")) {
+    if (!IsPackageFile(file) && !file.starts_with("<frozen ")) {
       return {std::move(file),
               static_cast<uint32_t>(PyFrame_GetLineNumber(raw)),
               TextOf(c->co_name)};

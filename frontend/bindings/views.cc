@@ -52,6 +52,7 @@ Index ToIndex(nb::handle item) {
 nb::object GetItem(const BoundView& self, nb::handle key) {
   std::vector<Index> indices;
   if (PyTuple_Check(key.ptr())) {
+    indices.reserve(static_cast<size_t>(PyTuple_GET_SIZE(key.ptr())));
     for (nb::handle item : nb::borrow<nb::tuple>(key)) {
       indices.push_back(ToIndex(item));
     }
