@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -35,52 +35,77 @@ def is_torch(value: Any) -> bool:
     )
 
 
-def _torch_array(tensor: Any) -> np.ndarray[Any, Any]:
-    """The values of a torch tensor, as NumPy (ml_dtypes) carries them."""
+# How NumPy carries what it has no type for.
+_CARRIERS = {
+    "bfloat16": ("int16", ml_dtypes.bfloat16),
+    "float8_e5m2": ("uint8", ml_dtypes.float8_e5m2),
+    "float8_e4m3fn": ("uint8", ml_dtypes.float8_e4m3fn),
+}
+
+
+def _torch_array(name: str, tensor: Any) -> np.ndarray[Any, Any]:
+    """A torch tensor as NumPy (ml_dtypes) carries it; its own memory, if that
+    is the host's. TypeError for sparse ones and the like."""
     import torch
 
-    tensor = tensor.detach().cpu().contiguous()
-    carriers = {
-        "torch.bfloat16": (torch.int16, ml_dtypes.bfloat16),
-        "torch.float8_e5m2": (torch.uint8, ml_dtypes.float8_e5m2),
-        "torch.float8_e4m3fn": (torch.uint8, ml_dtypes.float8_e4m3fn),
-    }
-    found = carriers.get(str(tensor.dtype))
-    if found is None:
-        array: np.ndarray[Any, Any] = tensor.numpy()
-        return array
-    return tensor.view(found[0]).numpy().view(found[1])
+    carried = _CARRIERS.get(str(tensor.dtype).rpartition(".")[2])
+    try:
+        host = tensor.detach().cpu()
+        if carried is not None:
+            host = host.view(getattr(torch, carried[0]))
+        array: np.ndarray[Any, Any] = host.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise TypeError(
+            f"the argument {name}, a torch tensor of {tensor.dtype}, cannot be "
+            f"an array of the host: {error}"
+        ) from error
+    return array if carried is None else array.view(carried[1])
 
 
-def _to_torch(array: np.ndarray[Any, Any]) -> Any:
+def to_torch(array: np.ndarray[Any, Any]) -> Any:
+    """An array as a torch tensor."""
     import torch
 
     array = np.ascontiguousarray(array)
-    names = {
-        "bfloat16": torch.bfloat16,
-        "float8_e5m2": torch.float8_e5m2,
-        "float8_e4m3fn": torch.float8_e4m3fn,
-    }
-    wanted = names.get(array.dtype.name)
-    if wanted is None:
+    carried = _CARRIERS.get(array.dtype.name)
+    if carried is None:
         return torch.from_numpy(array)
-    width = np.uint8 if array.dtype.itemsize == 1 else np.int16
-    return torch.from_numpy(array.view(width)).view(wanted)
+    return torch.from_numpy(array.view(carried[0])).view(
+        getattr(torch, array.dtype.name)
+    )
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """The attributes of a dataclass's or NKIObject's instance; of others
+    none."""
+    if isinstance(value, type):
+        return {}
+    names: tuple[str, ...] = ()
+    if dataclasses.is_dataclass(value):
+        names = tuple(f.name for f in dataclasses.fields(value))
+    elif not isinstance(value, NKIObject):
+        return {}
+    missing = object()
+    found = {name: getattr(value, name, missing) for name in names}
+    found.update(getattr(value, "__dict__", {}))
+    return {k: v for k, v in found.items() if v is not missing}
 
 
 class Arguments:
     """The tensors of one launch: what a kernel is given, and gets back.
 
-    Arrays (NumPy, torch) anywhere in tuples, lists, dicts and NKIObjects become
-    tensors in HBM named after the parameter; the same array twice is one
-    tensor. Everything else is passed as it is.
+    Arrays (NumPy, torch) anywhere in tuples, lists, dicts, dataclasses and
+    NKIObjects become tensors in HBM named after the parameter; the same memory
+    twice is one tensor. Everything else is passed as it is.
     """
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._tensors: dict[int, tuple[Any, NkiTensor]] = {}
-        self._by_tensor: dict[int, tuple[str, Any]] = {}
-        self._given: dict[str, tuple[Any, np.ndarray[Any, Any] | None]] = {}
+        self._known: dict[Any, NkiTensor] = {}
+        self._arrays: dict[int, _Given] = {}  # by number of the tensor
+        self._entered = 0  # how many arrays enter() has met
+        self.values: dict[str, np.ndarray[Any, Any]] = {}
+        """Arrays by tensor name, for the run."""
         self.torch = False
         self.complete = True  # every tensor has values
 
@@ -88,46 +113,76 @@ class Arguments:
         """A value as the kernel sees it."""
         if isinstance(value, (NkiTensor, str, bytes)) or value is None:
             return value
-        if isinstance(value, np.ndarray) or isinstance(value, TensorSpec):
-            return self._tensor(name, value)
+        if isinstance(value, TensorSpec):
+            return self._specified(name, value)
+        if isinstance(value, np.ma.MaskedArray):
+            raise TypeError(
+                f"the argument {name} is a masked array, and tensors have no "
+                "masks; pass array.filled(...) or array.data"
+            )
+        if isinstance(value, np.ndarray):
+            return self._array(name, value, value)
         if is_torch(value):
             self.torch = True
-            return self._tensor(name, value)
+            return self._array(name, value, _torch_array(name, value))
         if isinstance(value, tuple):
             items = [self.enter(f"{name}_{i}", v) for i, v in enumerate(value)]
-            return type(value)(*items) if hasattr(value, "_fields") else tuple(
-                items
-            )
+            named = hasattr(value, "_fields")
+            return type(value)(*items) if named else tuple(items)
         if isinstance(value, list):
             return [self.enter(f"{name}_{i}", v) for i, v in enumerate(value)]
         if isinstance(value, dict):
-            return {k: self.enter(f"{name}_{k}", v) for k, v in value.items()}
-        if isinstance(value, NKIObject) or dataclasses.is_dataclass(value):
-            return self._object(name, value)
-        return value
+            copied = copy.copy(value)  # a defaultdict stays one
+            copied.update(
+                {k: self.enter(f"{name}_{k}", v) for k, v in value.items()}
+            )
+            return copied
+        return self._object(name, value)
 
     def _object(self, name: str, value: Any) -> Any:
         """An object, copied if something in it becomes a tensor."""
-        fields = getattr(value, "__dict__", {})
+        before = self._entered
+        fields = fields_of(value)
         entered = {k: self.enter(f"{name}_{k}", v) for k, v in fields.items()}
-        if all(entered[k] is fields[k] or not _holds(fields[k]) for k in fields):
+        if self._entered == before:
             return value
         copied = copy.copy(value)
         for key, item in entered.items():
             object.__setattr__(copied, key, item)
         return copied
 
-    def _tensor(self, name: str, value: Any) -> NkiTensor:
-        known = self._tensors.get(id(value))
-        if known is not None:
-            return known[1]
-        array: np.ndarray[Any, Any] | None = None
-        if isinstance(value, TensorSpec):
+    def _specified(self, name: str, spec: TensorSpec) -> NkiTensor:
+        key = id(spec)
+        self._entered += 1
+        if key not in self._known:
             self.complete = False
-            shape, dtype = tuple(value.shape), dtype_of(value.dtype)
-        else:
-            array = _torch_array(value) if is_torch(value) else value
-            shape, dtype = array.shape, _dtype_of_array(name, array)
+            self._known[key] = self._tensor(
+                name, tuple(spec.shape), dtype_of(spec.dtype)
+            )[1]
+        return self._known[key]
+
+    def _array(
+        self, name: str, value: Any, array: np.ndarray[Any, Any]
+    ) -> NkiTensor:
+        """The tensor of an array, which is `value` or the memory of it."""
+        self._entered += 1
+        dtype = _dtype_of_array(name, array)
+        start = array.ctypes.data if value is array else value.data_ptr()
+        key = (start, array.shape, array.strides, array.dtype.str, str(dtype))
+        if key in self._known:
+            return self._known[key]
+        unique, tensor = self._tensor(name, array.shape, dtype)
+        self._known[key] = tensor
+        self._arrays[tensor.tensor] = _Given(unique, value, array)
+        kind = stored(self._trace, dtype)
+        if kind != dtype:
+            array = array.astype(kind.numpy)
+        self.values[unique] = np.ascontiguousarray(array)
+        return tensor
+
+    def _tensor(
+        self, name: str, shape: tuple[int, ...], dtype: Dtype
+    ) -> tuple[str, NkiTensor]:
         if not shape:
             refuse(
                 "illegal",
@@ -137,76 +192,92 @@ class Arguments:
                 remedy="pass a Python number, or an array of shape (1, 1)",
             )
         unique = self._trace.unique(name)
-        kind = stored(self._trace, dtype)
-        view = self._trace.core.add_tensor("inout", unique, shape, kind)
-        tensor = tensor_of(self._trace, view, hbm, dtype)
-        self._tensors[id(value)] = (value, tensor)
-        self._by_tensor[tensor.tensor] = (unique, value)
-        if array is not None:
-            array = array.astype(kind.numpy) if kind != dtype else array
-            self._given[unique] = (value, array)
-        return tensor
+        view = self._trace.core.add_tensor(
+            "inout", unique, shape, stored(self._trace, dtype)
+        )
+        return unique, tensor_of(self._trace, view, hbm, dtype)
 
-    @property
-    def values(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Arrays by tensor name, for the run."""
-        return {
-            name: np.ascontiguousarray(array)
-            for name, (_, array) in self._given.items()
-            if array is not None
-        }
+    def given_as(self, tensor: NkiTensor) -> Any:
+        """The array or torch tensor that a tensor is the whole of; None if it
+        is a part, or not an argument."""
+        given = self._arrays.get(tensor.tensor)
+        if given is None or tensor.dtype != dtype_of(given.array.dtype):
+            return None
+        same = tensor.shape == given.array.shape and tensor.offset == 0
+        return given.value if same and tensor.is_contiguous() else None
 
-    def leave(
-        self,
-        result: Any,
-        outputs: dict[str, np.ndarray[Any, Any]],
-        read: Callable[[NkiTensor], np.ndarray[Any, Any]],
-    ) -> Any:
-        """What the kernel returned, with arrays for tensors."""
-        if isinstance(result, NkiTensor):
-            known = self._by_tensor.get(result.tensor)
-            whole = known is not None and result.shape == np.shape(known[1])
-            if known is not None and whole and known[0] not in outputs:
-                return known[1]  # an argument that the kernel does not write
-            array = read(result)
-            return _to_torch(array) if self.torch else array
-        if isinstance(result, tuple):
-            items = [self.leave(r, outputs, read) for r in result]
-            return type(result)(*items) if hasattr(
-                result, "_fields"
-            ) else tuple(items)
-        if isinstance(result, list):
-            return [self.leave(r, outputs, read) for r in result]
-        if isinstance(result, dict):
-            return {k: self.leave(r, outputs, read) for k, r in result.items()}
-        return result
-
-    def write_back(self, outputs: dict[str, np.ndarray[Any, Any]]) -> None:
-        """Puts what the kernel wrote to its arguments into the caller's."""
-        for name, (value, array) in self._given.items():
-            if name not in outputs or array is None:
+    def check_written(self, names: Iterable[str]) -> None:
+        """Refuses a launch that writes to arguments that cannot be, or that
+        share memory with others: the kernel has them apart."""
+        written = set(names)
+        for given in self._arrays.values():
+            if given.name not in written:
                 continue
-            new = outputs[name]
-            if is_torch(value):
-                value.detach().copy_(_to_torch(new).to(value.dtype))
-                continue
-            if not value.flags.writeable:
+            writeable = given.value is not given.array or (
+                given.array.flags.writeable
+            )
+            if not writeable:
                 refuse(
                     "input",
                     "nki.read_only",
-                    f"the kernel writes to its argument {name}, whose array is "
-                    "read-only",
-                    operand=name,
+                    f"the kernel writes to its argument {given.name}, whose "
+                    "array is read-only",
+                    operand=given.name,
                     remedy="pass a copy: array.copy()",
                 )
-            value[...] = new.astype(value.dtype)
+            for other in self._arrays.values():
+                if _share(given, other):
+                    refuse(
+                        "input",
+                        "nki.argument_overlap",
+                        f"the kernel writes to its argument {given.name}, "
+                        + _WHERE[given is other].format(other.name),
+                        operand=given.name,
+                        remedy="pass a copy of one: array.copy()",
+                    )
+
+    def write_back(self, outputs: dict[str, np.ndarray[Any, Any]]) -> None:
+        """Puts what the kernel wrote to its arguments into the caller's."""
+        for name, value, array in self._arrays.values():
+            if name not in outputs:
+                continue
+            if value is array:
+                array[...] = outputs[name].astype(array.dtype)
+            else:
+                new = to_torch(outputs[name])
+                value.detach().copy_(new.to(value.dtype))
 
 
-def _holds(value: Any) -> bool:
-    """Whether there can be an array in it."""
-    return isinstance(
-        value, (np.ndarray, TensorSpec, tuple, list, dict, NKIObject)
-    ) or is_torch(value)
+class _Given(NamedTuple):
+    """An argument: its tensor's name, the caller's object, and its memory (the
+    same object, if it is an array)."""
+
+    name: str
+    value: Any
+    array: np.ndarray[Any, Any]
+
+
+_WHERE = (
+    "which shares memory with {}, though they are not the same array",
+    "of which elements share memory",
+)
+
+
+def _share(one: _Given, other: _Given) -> bool:
+    """Whether two arguments have memory in common; an argument with itself:
+    two of its elements."""
+    if one is not other:
+        return np.shares_memory(one.array, other.array, max_work=100_000)
+    extent = one.array.itemsize
+    for stride, count in sorted(
+        (abs(s), n)
+        for s, n in zip(one.array.strides, one.array.shape, strict=True)
+        if n > 1
+    ):
+        if stride < extent:
+            return True
+        extent += stride * (count - 1)
+    return False
 
 
 def _dtype_of_array(name: str, array: np.ndarray[Any, Any]) -> Dtype:

@@ -22,6 +22,7 @@ and integers are stored as they are. Decided here, since that page is silent:
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from typing import Any, ClassVar, NoReturn
@@ -78,13 +79,15 @@ def stored_dtype(tensor: View) -> Dtype:
 
 
 class HighPrecisionTensor(NkiTensor):
-    """An NkiTensor in this mode. There is a subclass for each narrow dtype,
-    so that views of a tensor, which are of its class, keep its dtype."""
+    """An NkiTensor in this mode. There is a subclass for each narrow dtype
+    (_class), so that views of a tensor, which are of its class, keep it."""
 
     __slots__ = ()
 
     declared: ClassVar[Dtype | None] = None
     """The narrow dtype, None for what is stored as it is."""
+    default: ClassVar[type[NkiTensor]] = NkiTensor
+    """What tensors are in the default mode."""
 
     @property
     def dtype(self) -> Dtype:
@@ -110,10 +113,12 @@ class HighPrecisionTensor(NkiTensor):
         wanted = dtype_of(dtype)
         kind = _reinterpreted(self, wanted)
         if kind is None:
-            return NkiView.view(self, wanted)
+            return super().view(wanted)
         return NkiView.make(kind, self, self.region)
 
-    reinterpret_cast = view
+    def reinterpret_cast(self, dtype: Any) -> Any:
+        """view()."""
+        return self.view(dtype)
 
     def ap(
         self,
@@ -127,22 +132,28 @@ class HighPrecisionTensor(NkiTensor):
         """As NkiTensor.ap; dtype= not from or to a narrow float."""
         rest = (pattern, offset, scalar_offset, vector_offset, indirect_dim)
         if dtype is None:
-            return NkiView.ap(self, *rest)
+            return super().ap(*rest)
         wanted = dtype_of(dtype)
         kind = _reinterpreted(self, wanted)
         if kind is None:
-            return NkiView.ap(self, *rest, wanted)
-        return NkiView.make(kind, NkiView.ap(self, *rest), self.region)
+            return super().ap(*rest, wanted)
+        return NkiView.make(kind, super().ap(*rest), self.region)
 
 
-_CLASSES: dict[Dtype, type[HighPrecisionTensor]] = {
-    dtype: type(
-        f"HighPrecision_{dtype}",
-        (HighPrecisionTensor,),
-        {"__slots__": (), "declared": dtype, "__doc__": f"Of {dtype}."},
-    )
-    for dtype in NARROW
-}
+@functools.cache
+def _class(
+    default: type[NkiTensor], dtype: Dtype
+) -> type[HighPrecisionTensor]:
+    """What tensors of a declared dtype are that are `default` otherwise."""
+    bases: tuple[type, ...] = (HighPrecisionTensor,)
+    if default is not NkiTensor:
+        bases = (HighPrecisionTensor, default)
+    members = {
+        "__slots__": (),
+        "declared": dtype if dtype in NARROW else None,
+        "default": default,
+    }
+    return type("HighPrecisionTensor", bases, members)
 
 
 def _reinterpreted(
@@ -154,7 +165,7 @@ def _reinterpreted(
     if have == wanted:
         return type(tensor)
     if have in _FOUR_BYTES and wanted in _FOUR_BYTES:
-        return _CLASSES.get(wanted, HighPrecisionTensor)
+        return _class(tensor.default, wanted)
     if have in NARROW or wanted in NARROW:
         refuse(
             "unsupported",
@@ -175,7 +186,7 @@ def tensor_of(
     if trace.precise:
         return make(view, region, trace.tensor_class)
     made: NkiTensor = NkiView.make(
-        _CLASSES.get(dtype, HighPrecisionTensor), view, REGIONS.index(region)
+        _class(trace.tensor_class, dtype), view, REGIONS.index(region)
     )
     return made
 

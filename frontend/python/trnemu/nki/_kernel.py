@@ -6,7 +6,6 @@ import functools
 import inspect
 import pathlib
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -18,9 +17,8 @@ from trnemu._run import RunResult, run
 from trnemu._trnemu import Program
 from trnemu.nki import _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
-from trnemu.nki._high_precision import stored_dtype
 from trnemu.nki._lockstep import Lockstep
-from trnemu.nki._tensor import NkiTensor
+from trnemu.nki._results import Recording, mark_outputs
 from trnemu.nki._trace import Trace, refuse
 
 # The decorator's own keywords, which say nothing about what a kernel computes.
@@ -50,48 +48,10 @@ _OPTIONS = (
     "summary",
     "save",
 )
-_lock = threading.RLock()
 
 
 class KernelWarning(UserWarning):
     """What a launch found doubtful: a finding of severity "warning"."""
-
-
-class Recording:
-    """A kernel as recorded for some arguments: a program, and how its tensors
-    belong to the arguments and results."""
-
-    def __init__(
-        self,
-        trace: Trace,
-        program: Program,
-        arguments: Arguments,
-        result: Any,
-    ) -> None:
-        self.trace = trace
-        self.program = program
-        self.arguments = arguments
-        self.result = result
-
-    def read(
-        self, outputs: Mapping[str, np.ndarray[Any, Any]], tensor: NkiTensor
-    ) -> np.ndarray[Any, Any]:
-        """The elements that a returned view shows."""
-        found = outputs.get(tensor.name)
-        if found is None:
-            found = self.trace.constants[tensor.name]
-        whole = found.reshape(-1)
-        kind = stored_dtype(tensor)
-        if str(kind) != str(whole.dtype):
-            whole = whole.view(kind.numpy)
-        size, dtype = whole.itemsize, whole.dtype
-        bits = whole.view(f"u{size}")  # as_strided knows NumPy's own types
-        shown = np.lib.stride_tricks.as_strided(
-            bits[tensor.offset :],
-            tensor.shape,
-            [s * size for s in tensor.strides],
-        )
-        return shown.copy().view(dtype)
 
 
 class Kernel:
@@ -117,6 +77,9 @@ class Kernel:
         schedule: Iterable[Any] = (),
     ) -> None:
         functools.update_wrapper(self, function)
+        plain = _plain(function)
+        self.__name__ = plain.__name__
+        self.__qualname__ = getattr(function, "__qualname__", self.__name__)
         self.func = function
         self.recorded = dict(recorded or {})
         self.options = dict(options or {})
@@ -128,6 +91,7 @@ class Kernel:
 
     def _like(self, **changes: Any) -> Kernel:
         given: dict[str, Any] = {
+            "function": self.func,
             "recorded": self.recorded,
             "options": self.options,
             "cores": self.cores,
@@ -135,14 +99,14 @@ class Kernel:
             "schedule": self.edges,
             **changes,
         }
-        return type(self)(self.func, **given)
+        return type(self)(**given)
 
     def __getitem__(self, grid: Any) -> Kernel:
         """The kernel on that many cores: 1, or 2 (LNC2)."""
         cores = grid
         if isinstance(grid, (tuple, list)) and len(grid) == 1:
             cores = grid[0]
-        if isinstance(cores, bool) or cores not in (1, 2):
+        if isinstance(cores, (bool, float)) or cores not in (1, 2):
             refuse(
                 "illegal",
                 "nki.grid",
@@ -165,11 +129,29 @@ class Kernel:
         return self._like(schedule=edges)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _trace.active is not None:
+        if _trace.active() is not None:
             return self.func(*args, **kwargs)
-        with _lock:
-            recording = self.record(*args, **kwargs)
-            return self._launch(recording)
+        return self._launch(self.record(*args, **kwargs))
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Kernel:
+        """As a method: the kernel with the object as its first argument."""
+        if not hasattr(self.func, "__get__"):
+            return self
+        func = self.func.__get__(instance, owner)
+        return self if func is self.func else self._like(function=func)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kernel:
+        return self  # as a function is
+
+    def __reduce__(self) -> Any:
+        # By name, as functions are; one that nki.jit(f) made by f's.
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is self:
+            return self.__qualname__
+        given = (self.func, self.recorded, self.options, self.cores, self.grid)
+        return type(self), (*given, self.edges)
 
     def record(self, *args: Any, **kwargs: Any) -> Recording:
         """Records the kernel for these arguments."""
@@ -186,27 +168,31 @@ class Kernel:
 
         def body() -> Any:
             result = self.func(*bound.args, **bound.kwargs)
+            if inspect.isgenerator(result) or inspect.iscoroutine(result):
+                result.close()
+                raise TypeError(
+                    f"the kernel {self.__name__} gives a "
+                    f"{type(result).__name__}, which records nothing; a kernel "
+                    "is a function that returns tensors"
+                )
             _loops.check_left(trace)
             return result
 
         set_root = getattr(trace.core, "set_chain_root", None)
         if set_root is not None:
-            set_root(self.func.__code__)
-        _trace.active = trace
-        try:
+            set_root(_plain(self.func).__code__)
+        with _trace.recording(trace):
             if self.cores == 2:
                 trace.lockstep = Lockstep(trace)
                 result = trace.lockstep.run(body)[0]
             else:
                 result = body()
             _schedule(trace, self.edges)
-            _mark_outputs(trace, result)
-        finally:
-            _trace.active = None
+            mark_outputs(trace, result)
         trace.core.settle_inputs()
         trace.progress(final=True)
-        self.program = trace.core.build()
-        return Recording(trace, self.program, arguments, result)
+        program = self.program = trace.core.build()
+        return Recording(trace, program, arguments, result)
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
@@ -214,13 +200,10 @@ class Kernel:
             raise TypeError(
                 "a TensorSpec has no values: it is for trnemu.nki.trace"
             )
+        arguments.check_written(recording.program.outputs)
         outputs = self._run(recording)
         arguments.write_back(outputs)
-        return arguments.leave(
-            recording.result,
-            outputs,
-            lambda tensor: recording.read(outputs, tensor),
-        )
+        return recording.results(outputs)
 
     def _run(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
         known = set(recording.program.inputs)
@@ -230,7 +213,7 @@ class Kernel:
         defaults = recording.trace.options
         if defaults.save:
             _save(self.__name__, recording.program, inputs, defaults.save)
-        self.result = run(
+        result = self.result = run(
             recording.program,
             inputs,
             checks=defaults.checks,
@@ -244,16 +227,31 @@ class Kernel:
             stop_at_nan=defaults.stop_at_nan,
         )
         if defaults.summary:
-            print(
-                f"{self.__name__}:\n{self.result.summary()}", file=sys.stderr
-            )
-        for finding in self.result.diagnostics:
+            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
+        for finding in result.diagnostics:
             if finding.severity == "warning":
                 warnings.warn(KernelWarning(str(finding)), stacklevel=4)
-        return dict(self.result.outputs)
+        return dict(result.outputs)
 
     def __repr__(self) -> str:
         return f"<nki kernel {self.__name__}>"
+
+
+def _plain(function: Any) -> Any:
+    """The function in methods, partial objects, wrappers and objects that can
+    be called. TypeError for what Python cannot show, such as builtins."""
+    while not inspect.isfunction(function):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__func__"):
+            function = function.__func__
+        elif hasattr(type(function).__call__, "__code__"):
+            function = type(function).__call__
+        else:
+            raise TypeError(
+                f"nki.jit takes a function of Python, not {function!r}"
+            )
+    return inspect.unwrap(function)
 
 
 def _check_names(given: Mapping[str, Any], known: Iterable[str]) -> None:
@@ -314,8 +312,7 @@ def trace(kernel: Any, *args: Any, **kwargs: Any) -> Program:
     program are named after the kernel's parameters. Fault as at a launch.
     """
     made = kernel if isinstance(kernel, Kernel) else jit(kernel)
-    with _lock:
-        program: Program = made.record(*args, **kwargs).program
+    program: Program = made.record(*args, **kwargs).program
     return program
 
 
@@ -353,9 +350,18 @@ def _strict(function: Callable[..., Any]) -> None:
 
 
 def _schedule(trace: Trace, edges: Iterable[Any]) -> None:
-    """Applies with_schedule's pairs."""
-    for after, before in edges:
-        befores = [before] if isinstance(before, str) else list(before)
+    """Applies with_schedule's pairs. TypeError for what is none."""
+    for edge in edges:
+        pair = tuple(edge) if isinstance(edge, (tuple, list)) else ()
+        after, before = pair if len(pair) == 2 else (None, None)
+        befores = [before] if isinstance(before, str) else before
+        if not isinstance(befores, (tuple, list)) or not all(
+            isinstance(name, str) for name in (after, *befores)
+        ):
+            raise TypeError(
+                "with_schedule takes pairs of instruction names (after, "
+                f"before) or (after, [before, ...]), not {edge!r}"
+            )
         for name in befores:
             _labelled(trace, after).depends_on(_labelled(trace, name))
 
@@ -371,32 +377,3 @@ def _labelled(trace: Trace, name: str) -> Any:
             f"with_schedule: no instruction has name={name!r}{hint}",
         )
     return found
-
-
-def _mark_outputs(trace: Trace, result: Any) -> None:
-    """Makes outputs of the tensors that a kernel returns."""
-    for tensor in tensors_in(result):
-        if tensor.buffer.value in ("sbuf", "psum"):
-            refuse(
-                "illegal",
-                "nki.return",
-                f"the kernel returns '{tensor.name}', which is in "
-                f"{tensor.buffer.value}; what it returns must be in HBM",
-                operand=tensor.name,
-                remedy="copy it: out = nl.ndarray(shape, dtype, "
-                "buffer=nl.shared_hbm); nisa.dma_copy(dst=out, src=tile)",
-            )
-        if trace.core.kind_of(tensor) == "scratch":
-            _compat.output_in_hbm(trace, tensor)
-            trace.core.make_output(tensor)
-
-
-def tensors_in(result: Any) -> list[NkiTensor]:
-    """The tensors of a result, in order."""
-    if isinstance(result, NkiTensor):
-        return [result]
-    if isinstance(result, dict):
-        result = list(result.values())
-    if isinstance(result, (tuple, list)):
-        return [t for item in result for t in tensors_in(item)]
-    return []

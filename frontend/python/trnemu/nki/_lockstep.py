@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from trnemu.nki import _trace
 from trnemu.nki._trace import Trace
 
 
@@ -34,7 +35,7 @@ class Lockstep:
         """The results of both cores. Raises what the first to fail raised."""
         results: list[Any] = [None, None]
         other = threading.Thread(
-            target=self._core, args=(1, body, results), daemon=True
+            target=self._other_core, args=(body, results), daemon=True
         )
         other.start()
         self._core(0, body, results)
@@ -53,6 +54,10 @@ class Lockstep:
         self._met[core] += 1
         if self._met[core] > self._met[1 - core]:
             self._pass(core)
+
+    def _other_core(self, body: Callable[[], Any], results: list[Any]) -> None:
+        with _trace.recording(self._trace):
+            self._core(1, body, results)
 
     def _core(
         self, core: int, body: Callable[[], Any], results: list[Any]
@@ -91,5 +96,4 @@ class Lockstep:
         self._condition.notify_all()
 
     def _enter(self, core: int) -> None:
-        self._trace.core_index = core
-        self._trace.core.select_core(core)
+        self._trace.enter_core(core)

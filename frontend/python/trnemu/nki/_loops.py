@@ -8,6 +8,7 @@ once, to record what the device repeats.
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -140,7 +141,7 @@ def _dynamic(
 
 def check_left(trace: Trace) -> None:
     """Refuses a kernel that has left a device loop by break or return."""
-    if trace.caches.pop("left_loop", False):
+    if trace.caches.pop("left_loop", False) or trace.device_loops:
         refuse(
             "illegal",
             "nki.loop_left",
@@ -151,33 +152,63 @@ def check_left(trace: Trace) -> None:
         )
 
 
-# `while register:` asks for its truth before the first round and after it. The
-# loops that are open, innermost last: the frame and the statement's line.
+# `while register:` asks for its truth before the first round and after it. Of
+# the loops that are open, innermost last: the frame, the statement's place and
+# the register.
 def test(register: VirtualRegister) -> bool:
     """The truth of a register: opens a device loop at `while register:`, and
-    ends it where the same statement asks again."""
+    ends it where the same statement asks again.
+
+    Fault (illegal) elsewhere, for conditions that are more than a register,
+    and if the statement asks for another register than before.
+    """
     trace = _trace.current()
     frame = _caller()
     statement = statement_of(frame)
     if not isinstance(statement, ast.While):
+        file = frame.f_code.co_filename
+        hidden = f"; {file} has no source that would show a `while register:`"
         refuse(
             "illegal",
             "nki.register_branch",
             "a branch on a register asks for a value that only the device "
-            "knows",
+            f"knows{'' if tree_of(file) else hidden}",
             remedy="nl.while_loop or `while register:` for loops; select "
             "values with nisa.tensor_copy_predicated or nisa.select_reduce",
         )
-    loops = trace.caches.setdefault("while_loops", [])
-    key = (id(frame), statement.lineno, statement.col_offset)
-    if loops and loops[-1] == key:
+    if isinstance(statement.test, _COMPOUND):
+        refuse(
+            "illegal",
+            "nki.while_condition",
+            "the condition of a device loop is a register alone: what `not`, "
+            "`and` and `or` make of it is a value that only the device knows",
+            operation="while",
+            remedy="compute the condition on a tile and nisa.register_load "
+            "it, before the loop and at the end of its body",
+        )
+    loops = trace.while_loops
+    place = (statement.lineno, statement.col_offset)
+    if loops and loops[-1][0] is frame and loops[-1][1] == place:
+        if loops[-1][2] != register.index:
+            refuse(
+                "illegal",
+                "nki.while_condition",
+                "`while` tests another register after its body than before: a "
+                "device loop has one",
+                operation="while",
+                remedy="nisa.register_load or nisa.register_move into the "
+                "register that the loop has",
+            )
         loops.pop()
         _end(trace)
         return False
     _begin(trace, "while")
     trace.core.begin_while(register)
-    loops.append(key)
+    loops.append((frame, place, register.index))
     return True
+
+
+_COMPOUND = (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp)
 
 
 def _caller() -> FrameType:
@@ -194,11 +225,25 @@ def _caller() -> FrameType:
 def statement_of(frame: FrameType) -> ast.AST | None:
     """The If, While, Assert or IfExp whose condition a frame is asking for;
     None for other uses, and where there is no source."""
-    tree = tree_of(frame.f_code.co_filename)
+    file = frame.f_code.co_filename
+    tree = tree_of(file)
     place = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    line, _, column, _ = place
-    if tree is None or line is None or column is None:
+    if tree is None or place[0] is None or place[2] is None:
         return None
+    known = _statements.get((file, place))
+    if known is None or known[0] is not tree:
+        known = _statements[file, place] = (tree, _find(tree, place))
+    return known[1]
+
+
+_Place = tuple[int | None, ...]
+_statements: dict[tuple[str, _Place], tuple[ast.Module, ast.AST | None]] = {}
+
+
+def _find(tree: ast.Module, place: _Place) -> ast.AST | None:
+    """The statement whose condition is at a place, or asked for there."""
+    line, _, column, _ = place
+    assert line is not None and column is not None
     found: ast.AST | None = None
     for node in ast.walk(tree):
         test = getattr(node, "test", None)
@@ -215,6 +260,21 @@ def statement_of(frame: FrameType) -> ast.AST | None:
         if _contains(test, line, column):
             found = node
     return found
+
+
+def is_branch(frame: FrameType) -> bool:
+    """Whether a frame asks for the condition of an if, a while or a
+    conditional expression, and not of an assert."""
+    if tree_of(frame.f_code.co_filename) is not None:
+        statement = statement_of(frame)
+        return isinstance(statement, (ast.If, ast.While, ast.IfExp))
+    # Without source, by the instructions of code that asks.
+    names = [
+        i.opname
+        for i in dis.get_instructions(frame.f_code)
+        if i.offset >= frame.f_lasti and i.opname != "TO_BOOL"
+    ]
+    return "JUMP" in names[0] and names[1] != "LOAD_ASSERTION_ERROR"
 
 
 def _contains(node: ast.expr, line: int, column: int) -> bool:

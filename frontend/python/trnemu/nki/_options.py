@@ -134,7 +134,11 @@ def _checks(given: Any) -> str:
 def _allow(given: Any) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise TypeError(f"allow must be a list of ids, not {given!r}")
-    return tuple(given)
+    given = tuple(given)
+    for item in given:
+        if not isinstance(item, str):
+            raise TypeError(f"allow must be a list of ids, with no {item!r}")
+    return given
 
 
 def _schedule(given: Any) -> str | int | None:
@@ -240,6 +244,7 @@ def defaults(**given: Any) -> Options:
 def target_in_effect() -> str:
     """The target of the kernel under way, else the default one."""
     trace = sys.modules.get("trnemu.nki._trace")  # it imports this module
-    if trace is not None and trace.active is not None:
-        return str(trace.active.target)
+    active = None if trace is None else trace.active()
+    if active is not None:
+        return str(active.target)
     return defaults().target

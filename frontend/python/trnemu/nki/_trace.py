@@ -1,15 +1,17 @@
 """The recording of a kernel that is under way.
 
 A kernel runs as plain Python. Each nki.isa call appends an operation to a
-program; tensors are geometry. There is one recording at a time in the process
-(LNC2 kernels take turns, see _lockstep.py).
+program; tensors are geometry. Each thread has a recording of its own; the two
+threads of an LNC2 kernel have one together (_lockstep.py).
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -24,15 +26,38 @@ if TYPE_CHECKING:
     from trnemu.nki._options import Options
 
 INDEX = {o.name: i for i, o in enumerate(operations())}
+# What a trace has for each core: its open loops and no_reorder blocks.
+_OF_A_CORE = ("device_loops", "while_loops", "ordered", "_before", "watched")
 _TTY_AFTER = 1.0  # seconds before a long recording says how far it is
 
-active: Trace | None = None
-"""The recording under way, None outside of kernels."""
+_recordings: dict[int, Trace] = {}  # by thread
+
+
+def active() -> Trace | None:
+    """The recording of this thread, None outside of kernels."""
+    return _recordings.get(get_ident())
+
+
+@contextlib.contextmanager
+def recording(trace: Trace) -> Iterator[None]:
+    """Makes a trace this thread's recording, in place of that under way."""
+    thread = get_ident()
+    before = _recordings.get(thread)
+    _recordings[thread] = trace
+    try:
+        yield
+    finally:
+        if before is None:
+            del _recordings[thread]
+        else:
+            _recordings[thread] = before
 
 
 def current() -> Trace:
-    """The recording under way. Fault (illegal, nki.outside) if none is."""
-    if active is None:
+    """The recording of this thread. Fault (illegal, nki.outside) if there is
+    none."""
+    trace = _recordings.get(get_ident())
+    if trace is None:
         refuse(
             "illegal",
             "nki.outside",
@@ -40,7 +65,7 @@ def current() -> Trace:
             remedy="call it from a function under @nki.jit, and launch that: "
             "kernel(arrays)",
         )
-    return active
+    return trace
 
 
 def refuse(
@@ -86,10 +111,11 @@ class Trace:
         self.target = options.target
         self.api = options.api
         self.precise = options.precise_fp
-        self.core_index = 0
+        self.core_index = 0  # enter_core() changes it
         self.lockstep: Lockstep | None = None
         self.findings: list[Finding] = []
-        self.device_loops = 0
+        self.device_loops = 0  # that are open
+        self.while_loops: list[Any] = []  # of them, `while register:`
         self.caches: dict[Any, Any] = {}
         self.arguments: Any = None
         self.constants: dict[str, np.ndarray[Any, Any]] = {}  # by name
@@ -101,6 +127,10 @@ class Trace:
         self.watched = sys.stderr.isatty()
         self.ordered = 0  # nl.no_reorder blocks that are open
         self._before: Any = None  # the last instruction of such a block
+        self._cores = [
+            {**{n: getattr(self, n) for n in _OF_A_CORE}, "while_loops": []}
+            for _ in range(cores)
+        ]
         self._count = 0
         self._started = time.monotonic()
         self._said = False
@@ -109,6 +139,16 @@ class Trace:
         self.tensor_class = _compat.tensor_class(self.api)
         # What nki.isa records with: core.add, or a wrapper for an older API.
         self.record = _compat.recorder(self)
+
+    def enter_core(self, core: int) -> None:
+        """The core that goes on recording; each has its own open blocks."""
+        self._cores[self.core_index] = {
+            name: getattr(self, name) for name in _OF_A_CORE
+        }
+        self.core_index = core
+        self.core.select_core(core)
+        for name, value in self._cores[core].items():
+            setattr(self, name, value)
 
     def add(self, operation: str, **arguments: Any) -> Any:
         """Records an operation by name."""

@@ -11,7 +11,6 @@ the device cannot; one that reads them as numbers is warned about.
 
 from __future__ import annotations
 
-import ast
 import sys
 import warnings
 from types import FrameType
@@ -99,11 +98,13 @@ def text_of(what: Any) -> str:
     """The values so far as people read them; "--" where none was written."""
     if not isinstance(what, (NkiTensor, VirtualRegister)):
         return str(what)
-    if _trace.active is None:
+    if _trace.active() is None:
         return repr(what)
     try:
         values, written = read(what)
     except Fault as fault:
+        if fault.id == "register.unset" and isinstance(what, VirtualRegister):
+            return "--"
         if fault.id != "nki.values":
             raise
         return f"{describe(what)} (no values: {fault.message})"
@@ -238,8 +239,7 @@ def check_branch() -> None:
     frame = _kernel_frame()
     if frame is None:
         return
-    statement = _loops.statement_of(frame)
-    if isinstance(statement, (ast.If, ast.While, ast.IfExp)):
+    if _loops.is_branch(frame):
         refuse(
             "illegal",
             "nki.branch_on_values",
@@ -264,12 +264,13 @@ def _kernel_frame() -> FrameType | None:
 
 def _warn_number() -> None:
     frame = _kernel_frame()
-    if frame is None or _trace.active is None:
+    trace = _trace.active()
+    if frame is None or trace is None:
         return
     key = ("host_value", frame.f_code, frame.f_lineno)
-    if key in _trace.active.caches:
+    if key in trace.caches:
         return
-    _trace.active.caches[key] = True
+    trace.caches[key] = True
     from trnemu.nki._kernel import KernelWarning
 
     warnings.warn(
@@ -350,7 +351,7 @@ _DEBUGGERS = ("pdb", "bdb", "code", "IPython", "pydevd", "_pydevd_bundle")
 def _repr(self: NkiTensor) -> str:
     """Geometry; in a debugger with the values so far."""
     caller = sys._getframe(1).f_globals.get("__name__", "")
-    if caller.partition(".")[0] in _DEBUGGERS and _trace.active is not None:
+    if caller.partition(".")[0] in _DEBUGGERS and _trace.active() is not None:
         return text_of(self)
     return describe(self)
 

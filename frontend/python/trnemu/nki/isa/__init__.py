@@ -78,7 +78,7 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
     meets = operation.name in _MEETINGS
 
     def record(*args: Any, **kwargs: Any) -> Any:
-        trace = _trace.active or _trace.current()
+        trace = _trace.current()
         handle = trace.record(index, args, kwargs)
         if "name" in kwargs:
             trace.labels[kwargs["name"]] = handle
