@@ -1,9 +1,10 @@
 """The two cores of an LNC2 kernel, recorded in turns.
 
 Each core is a thread, of which one runs at a time: core 0 until it comes to a
-meeting (sendrecv, core_barrier), core 1 until it has come as far, and so on.
-So what a kernel sees of values holds on both sides of a meeting, and the
-recording is the same every time.
+meeting (sendrecv, core_barrier), core 1 until it has come as far. Then both
+record the meeting, and core 0 goes on. So the program so far never has one
+side of a meeting alone, what a kernel sees of values holds before and after
+one, and the recording is the same every time.
 """
 
 from __future__ import annotations
@@ -48,12 +49,18 @@ class Lockstep:
             raise self._failed
         return results
 
-    def met(self) -> None:
-        """The core that runs has come to a meeting."""
+    def meet(self, record: Callable[[], Any]) -> Any:
+        """The core that runs has come to a meeting, which record() records;
+        gives what that gives."""
         core = self._turn
         self._met[core] += 1
-        if self._met[core] > self._met[1 - core]:
+        first = self._met[core] > self._met[1 - core]
+        if first:
             self._pass(core)
+        recorded = record()
+        if not first:
+            self._pass(core)
+        return recorded
 
     def _other_core(self, body: Callable[[], Any], results: list[Any]) -> None:
         with _trace.recording(self._trace):

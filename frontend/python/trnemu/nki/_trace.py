@@ -150,6 +150,12 @@ class Trace:
         for name, value in self._cores[core].items():
             setattr(self, name, value)
 
+    def is_in_loop(self) -> bool:
+        """Whether a device loop of any core is open."""
+        others = [c["device_loops"] for c in self._cores]
+        others[self.core_index] = self.device_loops
+        return any(others)
+
     def add(self, operation: str, **arguments: Any) -> Any:
         """Records an operation by name."""
         handle = self.core.add(INDEX[operation], (), arguments)

@@ -58,7 +58,7 @@ def read(what: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """
     trace = _trace.current()
     reason = ""
-    if trace.device_loops:
+    if trace.is_in_loop():
         reason = "inside a device loop values exist only when it runs"
     elif not trace.arguments.complete:
         reason = "the kernel is traced without values for its arguments"

@@ -79,13 +79,16 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
 
     def record(*args: Any, **kwargs: Any) -> Any:
         trace = _trace.current()
-        handle = trace.record(index, args, kwargs)
+        if meets and trace.lockstep is not None:
+            handle = trace.lockstep.meet(
+                lambda: trace.record(index, args, kwargs)
+            )
+        else:
+            handle = trace.record(index, args, kwargs)
         if "name" in kwargs:
             trace.labels[kwargs["name"]] = handle
         if trace.watched:
             trace.look(handle)
-        if meets and trace.lockstep is not None:
-            trace.lockstep.met()
         return handle
 
     record.__name__ = record.__qualname__ = operation.name
