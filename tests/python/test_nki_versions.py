@@ -741,9 +741,12 @@ def test_ap_is_for_whole_tensors_before_0_5() -> None:
         nisa.tensor_copy(dst=part, src=tile[:, 2:].ap([[8, 4], [1, 2]], 1))
         return out_of(part)
 
+    half = X.astype(np.float16)
     assert (under("0.5", kernel, X) == X[:, 3:5]).all()
     fault = refused("0.4", "nki.ap_of_view", kernel, X)
     assert "starts at element 2" in fault.message
+    assert (under("0.5", kernel, half, precise_fp=False) == X[:, 3:5]).all()
+    refused("0.4", "nki.ap_of_view", kernel, half, precise_fp=False)
 
 
 @pytest.mark.parametrize("api", ["0.2", "0.4", "0.5"])

@@ -222,13 +222,13 @@ def output_in_hbm(trace: Trace, tensor: NkiTensor) -> None:
     )
 
 
-class OldTensor(NkiTensor):
-    """An NkiTensor of versions before 0.5."""
+class Older:
+    """What a class of tensors has in addition before 0.5."""
 
     __slots__ = ()
 
     def ap(
-        self,
+        self: Any,
         pattern: Sequence[Sequence[int]],
         offset: int | None = None,
         scalar_offset: Any = None,
@@ -248,15 +248,21 @@ class OldTensor(NkiTensor):
                 operand=self.name,
                 remedy="call ap on the tensor itself, with offset=",
             )
-        return super().ap(
+        return super().ap(  # type: ignore[misc]
             pattern, offset, scalar_offset, vector_offset, indirect_dim, dtype
         )
 
-    def reshape(self, *shape: Any, **given: Any) -> Any:
+    def reshape(self: Any, *shape: Any, **given: Any) -> Any:
         """As NkiTensor.reshape; the argument may be called new_shape."""
         if "new_shape" in given:
             given["shape"] = given.pop("new_shape")
-        return super().reshape(*shape, **given)
+        return super().reshape(*shape, **given)  # type: ignore[misc]
+
+
+class OldTensor(Older, NkiTensor):
+    """An NkiTensor of versions before 0.5."""
+
+    __slots__ = ()
 
 
 def tensor_class(api: Version) -> type[NkiTensor]:

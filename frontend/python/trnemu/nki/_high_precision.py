@@ -31,7 +31,7 @@ from trnemu import _trnemu
 from trnemu._dtype import Dtype
 from trnemu._fault import Fault, fault_of
 from trnemu._trnemu import Finding, NkiView, View
-from trnemu.nki import _trace
+from trnemu.nki import _compat, _trace
 from trnemu.nki._tensor import (
     REGIONS,
     NkiTensor,
@@ -147,7 +147,7 @@ def _class(
     """What tensors of a declared dtype are that are `default` otherwise."""
     bases: tuple[type, ...] = (HighPrecisionTensor,)
     if default is not NkiTensor:
-        bases = (HighPrecisionTensor, default)
+        bases = (_compat.Older, HighPrecisionTensor)
     members = {
         "__slots__": (),
         "declared": dtype if dtype in NARROW else None,

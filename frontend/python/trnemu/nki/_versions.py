@@ -288,7 +288,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         f"storage's start) and 2.31 (added to the view's); {PARSER}"
         "Term.lean:650",
         "refused (`nki.ap_of_view`) if the part does not start where the "
-        "tensor starts (with precise_fp=False: as from 0.5 on)",
+        "tensor starts",
         "`offset` is added to the part's own start",
     ),
     Difference(
@@ -372,7 +372,7 @@ the version's order and names, its numbers of enums as words. What a version
 does otherwise is done if public kernels need it, and refused
 (`nki.older_behaviour`) where it gives other numbers than the call says. What
 only a later version has is refused (`nki.later_version`). Recording under an
-earlier version takes about 2 microseconds more for an instruction.
+earlier version takes 1 to 4 microseconds more for an instruction.
 
 Every documented difference is below: what trnemu does under versions before,
 and from the one in the second column on. Pages and lines are those of the
