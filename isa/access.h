@@ -94,6 +94,8 @@ struct Indirection {
   Access index;       // the others: an SBUF tile of offsets
   int64_t step = 0;   // elements of the Access's dtype
   int64_t limit = 0;  // an index v is in bounds if 0 <= v < limit
+  // Before a builder has entered it: whose register `reg` is, where known.
+  int8_t core = -1;
 
   bool has_index() const { return kind != IndirectionKind::kScalarRegister; }
   bool is_scalar() const {
@@ -191,6 +193,7 @@ absl::StatusOr<View> AccessPattern(const View& view,
 // An index that only a run knows.
 struct DynamicIndex {
   bool is_register = false;
+  int8_t core = -1;  // of the register, where known
   uint32_t reg = 0;
   View tile;  // else
 };

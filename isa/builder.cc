@@ -232,7 +232,12 @@ absl::StatusOr<uint32_t> ProgramBuilder::BeginLoop(const Value& lo,
                   source);
   }
   for (const Value* bound : {&lo, &hi}) {
-    if (bound->kind == Value::Kind::kRegister) continue;
+    if (bound->kind == Value::Kind::kRegister) {
+      absl::Status ok =
+          CheckRegister(static_cast<uint32_t>(bound->integer), bound->core);
+      if (!ok.ok()) return ok;
+      continue;
+    }
     // The counter goes past hi by less than a step.
     if (bound->integer < INT32_MIN || bound->integer > INT32_MAX - step + 1) {
       return Refuse(
@@ -259,17 +264,21 @@ absl::StatusOr<uint32_t> ProgramBuilder::BeginLoop(const Value& lo,
   loop.step = static_cast<int32_t>(step);
   loop.source = source;
   const uint32_t counter = loop.induction;
-  std::vector<bool>& counters = counters_[core_];
+  std::vector<uint32_t>& counters = counters_[core_];
   if (counters.size() <= counter) counters.resize(counter + 1);
-  counters[counter] = true;
+  counters[counter] = static_cast<uint32_t>(draft_.loops[core_].size() + 1);
   BeginLoop(std::move(loop));
   return counter;
 }
 
-absl::Status ProgramBuilder::BeginWhile(uint32_t condition, uint32_t source) {
+absl::Status ProgramBuilder::BeginWhile(const Value& condition,
+                                        uint32_t source) {
+  const auto number = static_cast<uint32_t>(condition.integer);
+  absl::Status ok = CheckRegister(number, condition.core);
+  if (!ok.ok()) return ok;
   Loop loop;
   loop.kind = Loop::Kind::kConditional;
-  loop.condition = condition;
+  loop.condition = number;
   loop.source = source;
   BeginLoop(std::move(loop));
   return absl::OkStatus();

@@ -82,7 +82,7 @@ class ProgramBuilder {
   absl::StatusOr<uint32_t> BeginLoop(const Value& lo, const Value& hi,
                                      int64_t step, uint32_t source = kNoSource);
   // Repeats while `condition` is not zero, which is tested first.
-  absl::Status BeginWhile(uint32_t condition, uint32_t source = kNoSource);
+  absl::Status BeginWhile(const Value& condition, uint32_t source = kNoSource);
   absl::Status EndLoop();
 
   // Adds one operation; arguments by parameter name, defaults filled in.
@@ -97,6 +97,10 @@ class ProgramBuilder {
   // The layers whose rules Add checks, a bit set of 1 << Layer; kDefaultLayers
   // unless set.
   void SetLayers(unsigned layers) { layers_ = layers; }
+  // From now on the counter of a loop that has ended is refused: in nki a body
+  // is given it by value. Otherwise it keeps its last value on the engines that
+  // took part.
+  void EndCounters() { counters_end_ = true; }
   // What an Add has put into the current core's draft; gives the same
   // instructions whatever is added later.
   struct Added {
@@ -159,6 +163,9 @@ class ProgramBuilder {
   std::map<std::string, uint32_t, std::less<>> file_index_;
   void BeginLoop(Loop loop);
   absl::Status CheckRegisterWrites(const Call& call) const;
+  // That registers are the current core's, and count no loop that has ended.
+  absl::Status CheckRegister(uint32_t number, int core) const;
+  absl::Status CheckRegisters(const Call& call) const;
   std::vector<uint32_t> LoopsAround(const Added& added) const;
 
   // Per core: registers made, those that count a loop, and loops that are
@@ -169,7 +176,8 @@ class ProgramBuilder {
   std::vector<int64_t> put_before_;
   int64_t last_count_ = 0;
   uint32_t marks_ = 0;
-  std::vector<std::vector<bool>> counters_;
+  std::vector<std::vector<uint32_t>> counters_;  // 1 + the loop, 0: none
+  bool counters_end_ = false;
   std::vector<std::vector<uint32_t>> open_loops_;
   std::unordered_set<std::string> hbm_names_;
   // By number of the operation: its position in the program's, and 1.

@@ -70,12 +70,46 @@ absl::Status ProgramBuilder::CheckRegisterWrites(const Call& call) const {
     }
     const auto number =
         static_cast<uint32_t>(call[static_cast<int>(p)].integer);
-    const std::vector<bool>& counters = counters_[core_];
-    if (number >= counters.size() || !counters[number]) continue;
+    const std::vector<uint32_t>& counters = counters_[core_];
+    if (number >= counters.size() || counters[number] == 0) continue;
     return Illegal(
         "fori_loop.counter_written",
         absl::StrCat(std::string(call.operation->name), ": register ", number,
                      " counts a fori_loop, and only the loop may write it"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProgramBuilder::CheckRegister(uint32_t number, int core) const {
+  if (core >= 0 && core != core_) {
+    return Illegal("register.core",
+                   absl::StrCat("register ", number, " is of core ", core,
+                                "; core ", core_, " has registers of its own"));
+  }
+  const std::vector<uint32_t>& counters = counters_[core_];
+  if (!counters_end_ || number >= counters.size() || counters[number] == 0) {
+    return absl::OkStatus();
+  }
+  const auto& open = open_loops_[core_];
+  if (std::find(open.begin(), open.end(), counters[number] - 1) != open.end()) {
+    return absl::OkStatus();
+  }
+  return Illegal("fori_loop.counter_ended",
+                 absl::StrCat("register ", number,
+                              " counts a loop that has ended: it has no value "
+                              "outside the loop's body"));
+}
+
+absl::Status ProgramBuilder::CheckRegisters(const Call& call) const {
+  for (size_t p = 0; p < call.operation->parameters.size(); ++p) {
+    const Value& value = call[static_cast<int>(p)];
+    absl::Status ok;
+    if (value.kind == Value::Kind::kRegister) {
+      ok = CheckRegister(static_cast<uint32_t>(value.integer), value.core);
+    } else if (value.indirection && !value.indirection->has_index()) {
+      ok = CheckRegister(value.indirection->reg, value.indirection->core);
+    }
+    if (!ok.ok()) return ok;
   }
   return absl::OkStatus();
 }
@@ -286,11 +320,13 @@ absl::Status ProgramBuilder::Add(Call& call, const CallOptions& given) {
   call.engine = Engine::kUnknown;
   call.queue_set = 0;
   call.identity.kind = Value::Kind::kNone;
+  if (absl::Status ok = CheckRegisters(call); !ok.ok()) return ok;
   const size_t indirections = pools.indirections.size();
   for (size_t p = 0; p < operation.parameters.size(); ++p) {
     Value& value = call.values[p];
     if (!value.indirection) continue;
     pools.indirections.push_back(*value.indirection);
+    pools.indirections.back().core = -1;
     value.access.indirection = static_cast<uint32_t>(pools.indirections.size());
     value.indirection.reset();
   }

@@ -40,6 +40,7 @@ struct Value {
   bool is_integer = false;
   uint8_t num_ints = 0;
   bool counted = false;  // of kScales: num_ints is how many were given
+  int8_t core = -1;      // kRegister: whose it is; -1: the current core's
   int64_t integer = 0;
   double number = 0;
   std::array<int64_t, kMaxInts> ints{};

@@ -160,6 +160,50 @@ constexpr CatalogEntry kEntries[] = {
      "nl.while_loop(4, body)",
      "nisa.register_alloc(value) for init; return the register with the next "
      "condition."},
+// For isa/diagnostic_catalog_nki.cc, sorted by id among the others.
+    {"nki.ap_of_view", kIllegal,
+     "ap of a part of a tensor that does not start where the tensor starts, "
+     "under an API before 0.5, where ap is for whole tensors.",
+     "tile[:, 2:].ap([[8, 4], [1, 2]])  # api=\"0.4\"",
+     "Call ap on the tensor itself, with offset=."},
+    {"nki.buffer_name", kIllegal,
+     "The name of a memory region for buffer=; API 0.3 and later take the "
+     "region.",
+     "nl.ndarray((4, 8), nl.float32, buffer=\"sbuf\")", "buffer=nl.sbuf."},
+    {"nki.ignored_argument", kIllegal,
+     "Under API 0.2 an instruction is given an argument that it does not have, "
+     "which is left out. SDK 2.27 left it out silently; later releases refuse "
+     "it.",
+     "nisa.tensor_copy(dst=a, src=b, dtype=nl.float32)  # api=\"0.2\"",
+     "Leave it out.", Severity::kWarning, true},
+    {"nki.later_version", kIllegal,
+     "An instruction, or an argument of one, that the API version the kernel "
+     "runs under does not have yet, or may not leave out yet.",
+     "nisa.nc_matmul(..., accumulate=True)  # api=\"0.2\"",
+     "Run the kernel under the version that has it: api=, TRNEMU_NKI_API, "
+     "--api-version."},
+    {"nki.mask", kIllegal,
+     "mask= of an instruction under API 0.2; it is of the older neuronxcc.nki.",
+     "nisa.tensor_copy(dst=a, src=b, mask=i < 3)  # api=\"0.2\"",
+     "Slice the tensors to the part that is meant."},
+    {"nki.memset_value", kIllegal,
+     "memset of an integer tile by a float, from API 0.3 on.",
+     "nisa.memset(int32_tile, 2.0)", "Give an int: nisa.memset(tile, 2)."},
+    {"nki.older_behaviour", kUnsupported,
+     "A call that an older API takes and treats otherwise than it says, or in "
+     "a way that is not documented; no public kernel makes it.",
+     "nisa.range_select(..., on_false_value=0.0)  # api=\"0.2\"",
+     "Leave the argument out."},
+    {"nki.output_hbm", kIllegal,
+     "A kernel returns a tensor in nl.hbm. From API 0.3 on the compiler asks "
+     "for nl.shared_hbm, says the migration guide; kernels of the same "
+     "documentation return nl.hbm, so that it is a warning.",
+     "out = nl.ndarray(shape, dtype, buffer=nl.hbm); ...; return out",
+     "buffer=nl.shared_hbm.", Severity::kWarning, true},
+    {"nki.removed", kIllegal,
+     "An instruction that the API no longer has.",
+     "nisa.tensor_copy_dynamic_src(dst=a, src=b)",
+     "nisa.tensor_copy, with tensor.ap(pattern, scalar_offset=index)."},
 };
 
 }  // namespace

@@ -163,13 +163,13 @@ class Slicer {
           view_, "step_zero",
           absl::StrCat("the slice of axis ", axis_, " has step 0"));
     }
-    if (AtPartitions() && slice.step != 1) {
+    const Range range = Resolve(slice, dim.count);
+    if (AtPartitions() && slice.step != 1 && range.count > 1) {
       return IllegalView(view_, "partition_step",
                          absl::StrCat("a slice of the partition dimension must "
                                       "have step 1, not ",
                                       slice.step));
     }
-    const Range range = Resolve(slice, dim.count);
     if (range.count == 0) {
       return IllegalView(
           view_, "empty",

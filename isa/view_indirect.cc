@@ -39,6 +39,7 @@ absl::StatusOr<Indirection> ScalarOf(const View& view,
   if (index.is_register) {
     result.kind = IndirectionKind::kScalarRegister;
     result.reg = index.reg;
+    result.core = index.core;
     return result;
   }
   absl::Status status = CheckIndexTile(view, index.tile);

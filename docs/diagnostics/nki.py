@@ -365,3 +365,109 @@ def kernel(x):
     return x
 
 kernel(np.ones((4, 8), np.float32))
+
+#% nki.ap_of_view
+from trnemu import nki
+from trnemu.nki import language as nl
+
+@nki.jit(api="0.4")
+def kernel(x):
+    t = nl.load(x)
+    t[:, 2:].ap([[8, 4], [1, 2]])  # fix: t.ap([[8, 4], [1, 2]], offset=2)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.buffer_name
+from trnemu import nki
+from trnemu.nki import language as nl
+
+@nki.jit
+def kernel(x):
+    nl.ndarray((4, 8), nl.float32, buffer="sbuf")  # fix: nl.ndarray((4, 8), nl.float32, buffer=nl.sbuf)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.ignored_argument
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit(api="0.2", strict=True)
+def kernel(x):
+    t = nl.load(x)
+    nisa.tensor_copy(dst=t, src=t, dtype=nl.float32)  # fix: nisa.tensor_copy(dst=t, src=t)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.later_version
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit(api="0.3")  # fix: @nki.jit(api="0.4")
+def kernel(x):
+    t = nl.ndarray(x.shape, x.dtype)
+    nisa.dma_copy(dst=t, src=x, priority=None)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.mask
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit(api="0.2")
+def kernel(x):
+    t = nl.load(x)
+    nisa.tensor_copy(dst=t, src=t, mask=True)  # fix: nisa.tensor_copy(dst=t[:2], src=t[:2])
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.memset_value
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit
+def kernel(x):
+    nisa.memset(nl.ndarray((4, 8), nl.int32), 2.0)  # fix: nisa.memset(nl.ndarray((4, 8), nl.int32), 2)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.older_behaviour
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit(api="0.2")
+def kernel(x):
+    t, whole = nl.load(x), nl.ndarray((4, 8), nl.int32)
+    nisa.tensor_copy(dst=whole, src=t, dtype=nl.int16)  # fix: nisa.tensor_copy(dst=whole, src=t)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.output_hbm
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit(strict=True)
+def kernel(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.hbm)  # fix: out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=out, src=x)
+    return out
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.removed
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit
+def kernel(x):
+    t = nl.load(x)
+    nisa.tensor_copy_dynamic_src(dst=t, src=t)  # fix: nisa.tensor_copy(dst=t, src=t)
+    return x
+
+kernel(np.ones((4, 8), np.float32))

@@ -1,5 +1,11 @@
 # Diagnostics of register. README.md says how this is read.
 
+#% register.core
+b = trnemu.ProgramBuilder(target="trn2", cores=2)
+r = b.register_alloc(0)
+with b.core(1):  # fix: with b.core(0):
+    b.register_move(r, 1)
+
 #% register.count
 b = trnemu.ProgramBuilder(target="trn2")
 n = [b.register_alloc(i) for i in range(65)]  # fix: n = [b.register_alloc(i) for i in range(60)]

@@ -171,6 +171,7 @@ class Reader {
     }
   }
 
+  std::string Whole() const { return nki_ ? "kernel" : "ProgramBuilder"; }
   [[noreturn]] void OfAnotherBuilder(const ParameterSpec& spec,
                                      const std::string& what) const {
     Diagnostic d;
@@ -179,7 +180,7 @@ class Reader {
     d.operation = operation_.name;
     d.operand = spec.name;
     d.message = absl::StrCat(d.operation, ": ", d.operand, " is ", what,
-                             " of another ProgramBuilder");
+                             " of another ", Whole());
     RaiseHere(ToStatus(std::move(d)));
   }
 
@@ -192,7 +193,9 @@ class Reader {
     if (reg->builder != builder_) {
       OfAnotherBuilder(spec, "a register");
     }
-    return Value::Register(reg->index);
+    Value result = Value::Register(reg->index);
+    result.core = reg->core;
+    return result;
   }
 
   // Numbers that must all be 1: 1, or the first that is not.
@@ -455,7 +458,7 @@ class Reader {
     if (reg->builder != builder_) {
       RaiseHere(Category::kIllegal, "argument.builder",
                 absl::StrCat(std::string(operation_.name),
-                             ": a register of another ProgramBuilder"));
+                             ": a register of another ", Whole()));
     }
     return {reg->index, true};
   }

@@ -37,10 +37,11 @@ struct BoundSemaphore {
   std::string name;
   uint64_t builder = 0;
 };
-// A 32-bit register of a core. `loop` is the loop it counts, 0 for others.
+// A 32-bit register of a core.
 struct BoundRegister {
   uint32_t index = 0;
   uint64_t builder = 0;
+  int8_t core = 0;
 };
 struct BoundWait {
   BoundSemaphore semaphore;

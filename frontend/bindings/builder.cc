@@ -42,18 +42,20 @@ class BoundBuilder {
   // Operations as nki.isa takes them, under the rules of its API too.
   void BecomeNki(bool api_rules) {
     nki_ = true;
+    builder().EndCounters();
     builder().SetLayers(
         kDefaultLayers |
         (api_rules ? 1u << static_cast<unsigned>(Layer::kApi) : 0u));
   }
   void MakeOutput(const BoundView& view) {
+    Own(view);
     builder().SetKind(view.view.tensor, TensorKind::kOutput);
   }
   void SettleInputs() { builder().SettleInputs(); }
   // Where a tile is pinned, with the view's own start; none for others.
   std::optional<std::pair<int64_t, int64_t>> AddressOf(
       const BoundView& v) const {
-    const Tensor& t = builder_.program().tensors[v.view.tensor];
+    const Tensor& t = Own(v);
     if (!t.pinned) return std::nullopt;
     return std::pair(
         int64_t{t.start_partition} + v.view.start_partition,
@@ -61,7 +63,7 @@ class BoundBuilder {
             v.view.offset * static_cast<int64_t>(SizeOf(v.view.dtype)));
   }
   std::string KindOf(const BoundView& view) const {
-    const Tensor& t = builder_.program().tensors[view.view.tensor];
+    const Tensor& t = Own(view);
     return std::string(kTensorKindNames[static_cast<size_t>(t.kind)]);
   }
   int64_t CountInstructions() const { return builder_.CountInstructions(); }
@@ -124,14 +126,14 @@ class BoundBuilder {
           options);
       if (!ok.ok()) RaiseHere(ok);
     }
-    return {number, serial_};
+    return {number, serial_, static_cast<int8_t>(core())};
   }
 
   BoundRegister BeginLoop(nb::handle lo, nb::handle hi, nb::handle step) {
     const Value low = Bound(lo, "lo"), high = Bound(hi, "hi");
     return {OrRaiseHere(builder().BeginLoop(low, high, ToInt(step, "step"),
                                             Source(""))),
-            serial_};
+            serial_, static_cast<int8_t>(core())};
   }
 
   void BeginWhile(nb::handle reg) {
@@ -139,8 +141,7 @@ class BoundBuilder {
     if (condition.kind != Value::Kind::kRegister) {
       RaiseTypeError("reg must be a Register, not int");
     }
-    const absl::Status ok = builder().BeginWhile(
-        static_cast<uint32_t>(condition.integer), Source(""));
+    const absl::Status ok = builder().BeginWhile(condition, Source(""));
     if (!ok.ok()) RaiseHere(ok);
   }
 
@@ -211,9 +212,21 @@ class BoundBuilder {
     if (reg->builder != serial_) {
       RaiseHere(Category::kIllegal, "argument.builder",
                 absl::StrCat(std::string(what),
-                             " is a register of another ProgramBuilder"));
+                             " is a register of another ", Whole()));
     }
-    return Value::Register(reg->index);
+    Value result = Value::Register(reg->index);
+    result.core = reg->core;
+    return result;
+  }
+
+  // What views and registers belong to, as the author calls it.
+  std::string Whole() const { return nki_ ? "kernel" : "ProgramBuilder"; }
+  const Tensor& Own(const BoundView& v) const {
+    if (v.builder != serial_) {
+      RaiseHere(Category::kIllegal, "argument.builder",
+                absl::StrCat("'", v.view.name, "' is of another ", Whole()));
+    }
+    return builder_.program().tensors[v.view.tensor];
   }
 
   static int Checked(int cores) {

@@ -81,6 +81,7 @@ std::optional<DynamicIndex> ToDynamic(const BoundTensor& self,
   if (nb::try_cast(object, reg) && reg != nullptr) {
     index.is_register = true;
     index.reg = reg->index;
+    index.core = reg->core;
     builder = reg->builder;
   } else if (nb::try_cast(object, view) && view != nullptr) {
     index.tile = view->view;

@@ -92,6 +92,7 @@ DynamicIndex ToDynamicIndex(const BoundView& self, nb::handle object,
   if (nb::try_cast(object, reg) && reg != nullptr) {
     index.is_register = true;
     index.reg = reg->index;
+    index.core = reg->core;
     builder = reg->builder;
   } else if (nb::try_cast(object, view) && view != nullptr) {
     index.tile = view->view;

@@ -143,6 +143,57 @@ def test_a_psum_tile_of_the_body_starts_over_in_each_iteration():
     np.testing.assert_array_equal(kernel(a), 2 * a @ a)
 
 
+@pytest.mark.parametrize("use", [
+    lambda i, x: nisa.register_move(nisa.register_alloc(), i),
+    lambda i, x: nl.load(x.select(0, i)),
+    lambda i, x: nl.load(x[nl.ds(i, 1)]),
+    lambda i, x: nl.fori_loop(0, i, lambda j: None),
+    lambda i, x: nl.while_loop(i, lambda j: j),
+])
+def test_a_loop_s_counter_has_no_value_after_the_loop(use):
+    @nki.jit
+    def kernel(x):
+        kept = []
+        nl.fori_loop(0, 3, kept.append)
+        use(kept[0], x)
+        return x
+
+    with pytest.raises(trnemu.Fault) as caught:
+        kernel(ramp(4, 4))
+    assert caught.value.id == "fori_loop.counter_ended"
+
+
+@pytest.mark.parametrize("use", [
+    lambda r, x: nisa.register_move(nisa.register_alloc(), r),
+    lambda r, x: nl.load(x.select(0, r)),
+    lambda r, x: nl.fori_loop(0, r, lambda j: None),
+    lambda r, x: nl.while_loop(r, lambda j: j),
+])
+def test_a_register_of_the_other_core_is_refused(use):
+    kept = {}
+
+    @nki.jit
+    def kernel(x):
+        kept[nl.program_id(0)] = nisa.register_alloc(1)
+        nisa.core_barrier(data=x, cores=(0, 1))
+        use(kept[0], x)
+        return x
+
+    with pytest.raises(trnemu.Fault) as caught:
+        kernel[2](ramp(4, 4))
+    assert caught.value.id == "register.core"
+
+
+def test_a_tensor_of_another_kernel_cannot_be_returned():
+    kept = []
+    nki.jit(lambda x: kept.extend(
+        nl.ndarray((4, 4), nl.float32, buffer=nl.shared_hbm)
+        for _ in range(9)))(ramp(4, 4))
+    with pytest.raises(trnemu.Fault, match="another kernel") as caught:
+        nki.jit(lambda x: kept[8])(ramp(4, 4))
+    assert caught.value.id == "argument.builder"
+
+
 def test_break_out_of_a_device_loop_is_refused():
     @nki.jit
     def kernel(x):
