@@ -583,7 +583,7 @@ def test_range_select_has_one_false_value_and_command_before_0_3() -> None:
             X, low, high)
 
 
-def test_numbers_of_enums_are_their_members_before_0_3() -> None:
+def test_numbers_of_enums_are_their_members_before_0_4() -> None:
     def copied(**more: Any) -> Callable[[Any], Any]:
         def kernel(x: Any) -> Any:
             tile = nl.ndarray(x.shape, x.dtype)
@@ -592,17 +592,18 @@ def test_numbers_of_enums_are_their_members_before_0_3() -> None:
 
         return kernel
 
-    assert (under("0.2", copied(dge_mode=3, oob_mode=0), X) == X).all()
+    for api in ("0.2", "0.3"):
+        assert (under(api, copied(dge_mode=3, oob_mode=0), X) == X).all()
     # 2 is hwdge, which trn1 lacks; 5 the vector engine.
     refused("0.2", "dma_copy.hwdge_generation", copied(dge_mode=2), X,
             target="trn1")
     assert (under("0.2", copy_with(engine=5), X) == X).all()
     assert "vector" in nki.trace(
         nki.jit(copy_with(engine=5), api="0.2"), X).to_text()
-    for api in ("0.3", "0.6"):
+    for api in ("0.4", "0.6"):
         type_error(api, "dge_mode.* must be a name", copied(dge_mode=3), X)
         type_error(api, "engine.* must be a name", copy_with(engine=5), X)
-    type_error("0.2", "dge_mode", copied(dge_mode=9), X)
+    type_error("0.3", "dge_mode", copied(dge_mode=9), X)
 
 
 def test_iota_s_offset_may_be_left_out_in_every_version() -> None:

@@ -97,6 +97,7 @@ def changes(api: Version) -> dict[int, Callable[..., Call]]:
         if (
             api < (0, 3)
             or fixes
+            or (api < (0, 4) and set(_NUMBERED) & set(_present(operation)))
             or _names(operation, api) is not None
             or _INSTRUCTIONS_SINCE.get(name, api) > api
         ):
@@ -145,7 +146,7 @@ class _Change:
         self._numbered: list[tuple[str, dict[int, Any]]] = [
             (argument, {word.value: word for word in getattr(_enums, argument)})
             for argument in _NUMBERED
-            if api < (0, 3) and argument in self._known
+            if api < (0, 4) and argument in self._known
         ]
 
     def __call__(

@@ -151,8 +151,9 @@ DIFFERENCES: tuple[Difference, ...] = (
     ),
     Difference(
         "numbers of enums (`dge_mode=2`)",
-        (0, 3),
-        f"{GUIDE}622; nki-library 2.28 has dge_mode=2",
+        (0, 4),
+        f"{GUIDE}622 (from 0.3 on); nki-library 2.28 has dge_mode=2, and of "
+        "March 2026, else in the form of 0.3, dge_mode=3",
         "the member with that number",
         "TypeError",
     ),
