@@ -29,7 +29,7 @@ from trnemu.nki import (
     tensor,
     typing,
 )
-from trnemu.nki import _values as _values  # print(tensor) and the like
+from trnemu.nki import _operators as _operators  # print(tensor) and the like
 from trnemu.nki._arguments import TensorSpec
 from trnemu.nki._kernel import (
     Kernel,

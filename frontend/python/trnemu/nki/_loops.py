@@ -262,19 +262,22 @@ def _find(tree: ast.Module, place: _Place) -> ast.AST | None:
     return found
 
 
-def is_branch(frame: FrameType) -> bool:
-    """Whether a frame asks for the condition of an if, a while or a
-    conditional expression, and not of an assert."""
-    if tree_of(frame.f_code.co_filename) is not None:
-        statement = statement_of(frame)
-        return isinstance(statement, (ast.If, ast.While, ast.IfExp))
-    # Without source, by the instructions of code that asks.
+def use_of(frame: FrameType) -> str:
+    """What a frame asks for the truth of something for: "assert", "branch" (an
+    if, while, and, or, ...), "" for others, such as a call of bool()."""
     names = [
         i.opname
         for i in dis.get_instructions(frame.f_code)
         if i.offset >= frame.f_lasti and i.opname != "TO_BOOL"
     ]
-    return "JUMP" in names[0] and names[1] != "LOAD_ASSERTION_ERROR"
+    jumps = "JUMP" in names[0]
+    statement = statement_of(frame)
+    if isinstance(statement, ast.Assert) or (
+        jumps and names[1] == "LOAD_ASSERTION_ERROR"
+    ):
+        return "assert"
+    within = isinstance(statement, (ast.If, ast.While, ast.IfExp))
+    return "branch" if jumps or within else ""
 
 
 def _contains(node: ast.expr, line: int, column: int) -> bool:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+import numpy as np
+
 from trnemu import _trnemu
 from trnemu.nki import _trace
 from trnemu.nki._object import NKIObject
@@ -132,6 +134,12 @@ class NkiTensor(_trnemu.NkiView, NKIObject):
     def __hash__(self) -> int:
         return id(self)
 
+    def __copy__(self) -> NkiTensor:
+        return self  # geometry does not change
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NkiTensor:
+        return self
+
 
 def _tuple(item: Any) -> tuple[str, ...]:
     return tuple(item) if isinstance(item, (tuple, list)) else (item,)
@@ -214,6 +222,19 @@ class VirtualRegister(_trnemu.Register, NKIObject):
 
     __lt__ = __le__ = __gt__ = __ge__ = _compare
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, float, np.generic)):
+            self._unknown("a comparison")
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __copy__(self) -> VirtualRegister:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> VirtualRegister:
+        return self
+
     def _arithmetic(self, *others: object) -> NoReturn:
         refuse(
             "unsupported",
@@ -225,7 +246,9 @@ class VirtualRegister(_trnemu.Register, NKIObject):
 
     __add__ = __radd__ = __sub__ = __rsub__ = _arithmetic
     __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _arithmetic
-    __mod__ = __rmod__ = __neg__ = _arithmetic
+    __mod__ = __rmod__ = __neg__ = __invert__ = __abs__ = _arithmetic
+    __lshift__ = __rshift__ = __and__ = __or__ = __xor__ = _arithmetic
+    __rand__ = __ror__ = __rxor__ = __truediv__ = __pow__ = _arithmetic
 
 
 def make_register(register: _trnemu.Register) -> VirtualRegister:

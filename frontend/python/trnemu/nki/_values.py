@@ -27,6 +27,7 @@ from trnemu.nki._trace import Trace, refuse
 
 _UNWRITTEN = ("memory.read_unwritten",)
 _QUIET = ("trnemu", "numpy")
+_TESTERS = ("unittest", "_pytest", "torch")  # whose branches are no kernel's
 
 
 def _program_with(trace: Trace, what: Any) -> tuple[Any, Any]:
@@ -141,18 +142,18 @@ class TileValues(np.ndarray[Any, Any]):
     ) -> Any:
         out = kwargs.pop("out", None)
         if out is not None:
-            kwargs["out"] = tuple(_plain(o) for o in out)
-        result = getattr(ufunc, method)(*map(_plain, inputs), **kwargs)
-        return _kept(result)
+            kwargs["out"] = tuple(plain(o) for o in out)
+        result = getattr(ufunc, method)(*map(plain, inputs), **kwargs)
+        return kept(result)
 
     def __array_function__(
         self, function: Any, types: Any, args: Any, kwargs: Any
     ) -> Any:
-        return _kept(function(*_deep(args), **_deep(kwargs)))
+        return kept(function(*deep(args), **deep(kwargs)))
 
     def __bool__(self) -> bool:
         check_branch()
-        return bool(_plain(self))
+        return bool(plain(self))
 
     def __index__(self) -> int:
         refuse(
@@ -165,59 +166,68 @@ class TileValues(np.ndarray[Any, Any]):
         )
 
     def __int__(self) -> int:
-        _warn_number()
-        return int(_plain(self))
+        warn_number()
+        return int(plain(self))
 
     def __float__(self) -> float:
-        _warn_number()
-        return float(_plain(self))
+        warn_number()
+        return float(plain(self))
 
     def item(self, *args: Any) -> Any:
         """The value as a Python number, with a warning."""
-        _warn_number()
-        return _plain(self).item(*args)
+        warn_number()
+        return plain(self).item(*args)
+
+    def tolist(self) -> Any:
+        """The values as Python numbers, with a warning."""
+        warn_number()
+        return plain(self).tolist()
 
     def __getitem__(self, key: Any) -> Any:
-        return _kept(_plain(self)[key])
+        return kept(plain(self)[key])
 
     def __str__(self) -> str:
-        return str(_plain(self))
+        return str(plain(self))
 
     def __repr__(self) -> str:
-        return repr(_plain(self))
+        return repr(plain(self))
 
     def __format__(self, spec: str) -> str:
-        plain = _plain(self)
-        return format(plain.item() if plain.ndim == 0 else plain, spec)
+        values = plain(self)
+        return format(values.item() if values.ndim == 0 else values, spec)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A TileValues or NkiTensor as a plain array; others as they are."""
     if isinstance(value, TileValues):
         return value.view(np.ndarray)
     if isinstance(value, NkiTensor):
-        return _values_of(value)
+        return values_of(value)
     return value
 
 
-def _deep(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(_deep, value))
+def deep(value: Any) -> Any:
+    if isinstance(value, list):
+        return list(map(deep, value))
+    if isinstance(value, tuple):
+        return tuple(map(deep, value))
     if isinstance(value, dict):
-        return {k: _deep(v) for k, v in value.items()}
-    return _plain(value)
+        return {k: deep(v) for k, v in value.items()}
+    return plain(value)
 
 
-def _kept(result: Any) -> Any:
+def kept(result: Any) -> Any:
     """A result as TileValues, so that branches on it are seen."""
+    if isinstance(result, list):
+        return list(map(kept, result))
     if isinstance(result, tuple):
-        return tuple(map(_kept, result))
+        return tuple(map(kept, result))
     if isinstance(result, (np.ndarray, np.generic, bool)):
         return np.asarray(result).view(TileValues)
     return result
 
 
-def _values_of(tensor: NkiTensor) -> np.ndarray[Any, Any]:
+def values_of(tensor: NkiTensor) -> np.ndarray[Any, Any]:
     """The values; Fault (uninitialized) if some are not written."""
     values, written = read(tensor)
     if not written.all():
@@ -230,16 +240,21 @@ def _values_of(tensor: NkiTensor) -> np.ndarray[Any, Any]:
             "elements)",
             operand=tensor.name,
         )
+    values.flags.writeable = False  # writing to it would not reach the tile
     return values
 
 
 def check_branch() -> None:
     """Refuses if the kernel's code takes a branch on the value being asked
-    for: an if, while or conditional expression; an assert may."""
+    for: an if, while, and, or; an assert may. Other uses of its truth, as in
+    bool() and any(), are warned about."""
     frame = _kernel_frame()
-    if frame is None:
+    if frame is None or _module_of(frame) in _TESTERS:
         return
-    if _loops.is_branch(frame):
+    use = _loops.use_of(frame)
+    if not use:
+        warn_number()
+    if use == "branch":
         refuse(
             "illegal",
             "nki.branch_on_values",
@@ -254,15 +269,17 @@ def check_branch() -> None:
 def _kernel_frame() -> FrameType | None:
     """The innermost frame outside this package and NumPy."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module.partition(".")[0] not in _QUIET:
-            return frame
+    while frame is not None and _module_of(frame) in _QUIET:
         frame = frame.f_back
-    return None
+    return frame
 
 
-def _warn_number() -> None:
+def _module_of(frame: FrameType) -> str:
+    name: str = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0]
+
+
+def warn_number() -> None:
     frame = _kernel_frame()
     trace = _trace.active()
     if frame is None or trace is None:
@@ -281,119 +298,3 @@ def _warn_number() -> None:
         ),
         stacklevel=3,
     )
-
-
-# What NkiTensor does with values; set here, since this module needs the class.
-
-
-def _array(self: NkiTensor, dtype: Any = None, copy: Any = None) -> Any:
-    values = _values_of(self)
-    return values if dtype is None else values.astype(dtype)
-
-
-def _array_ufunc(
-    self: NkiTensor, ufunc: Any, method: str, *inputs: Any, **kwargs: Any
-) -> Any:
-    if kwargs.get("out") is not None:
-        refuse(
-            "illegal",
-            "nki.item_assignment",
-            f"NumPy cannot write to '{self.name}': tensors are written by "
-            "instructions",
-            operand=self.name,
-        )
-    return _kept(getattr(ufunc, method)(*map(_plain, inputs), **kwargs))
-
-
-def _array_function(
-    self: NkiTensor, function: Any, types: Any, args: Any, kwargs: Any
-) -> Any:
-    return _kept(function(*_deep(args), **_deep(kwargs)))
-
-
-def _bool(self: NkiTensor) -> bool:
-    check_branch()
-    return bool((_values_of(self) != 0).all())
-
-
-def _equal(self: NkiTensor, other: object) -> Any:
-    if isinstance(other, np.ndarray):
-        return _kept(_values_of(self) == _plain(other))
-    return self is other
-
-
-def _not_equal(self: NkiTensor, other: object) -> Any:
-    if isinstance(other, np.ndarray):
-        return _kept(_values_of(self) != _plain(other))
-    return self is not other
-
-
-def _operator(name: str, instead: str) -> Any:
-    def refused(self: NkiTensor, *others: Any) -> Any:
-        if any(isinstance(o, np.ndarray) for o in others):
-            ufunc = getattr(np, instead)
-            return _kept(ufunc(_values_of(self), *map(_plain, others)))
-        refuse(
-            "illegal",
-            "nki.operator",
-            f"tensors have no operator {name}",
-            operand=self.name,
-            remedy=f"nl.{instead}(...), or nisa.tensor_tensor and "
-            "nisa.tensor_scalar",
-        )
-
-    return refused
-
-
-_DEBUGGERS = ("pdb", "bdb", "code", "IPython", "pydevd", "_pydevd_bundle")
-
-
-def _repr(self: NkiTensor) -> str:
-    """Geometry; in a debugger with the values so far."""
-    caller = sys._getframe(1).f_globals.get("__name__", "")
-    if caller.partition(".")[0] in _DEBUGGERS and _trace.active() is not None:
-        return text_of(self)
-    return describe(self)
-
-
-def _install() -> None:
-    cls: Any = NkiTensor
-    cls.__array__ = _array
-    cls.__array_ufunc__ = _array_ufunc
-    cls.__array_function__ = _array_function
-    cls.__bool__ = _bool
-    cls.__eq__ = _equal
-    cls.__ne__ = _not_equal
-    cls.__hash__ = lambda self: id(self)
-    cls.__str__ = text_of
-    cls.__repr__ = _repr
-    names = {
-        "+": ("add", "add"),
-        "-": ("sub", "subtract"),
-        "*": ("mul", "multiply"),
-        "/": ("truediv", "divide"),
-        "**": ("pow", "power"),
-        "%": ("mod", "mod"),
-        "&": ("and", "bitwise_and"),
-        "|": ("or", "bitwise_or"),
-        "^": ("xor", "bitwise_xor"),
-    }
-    for symbol, (method, instead) in names.items():
-        for prefix in ("", "r", "i"):
-            setattr(cls, f"__{prefix}{method}__", _operator(symbol, instead))
-    for symbol, method, instead in (
-        ("<", "lt", "less"),
-        ("<=", "le", "less_equal"),
-        (">", "gt", "greater"),
-        (">=", "ge", "greater_equal"),
-    ):
-        setattr(cls, f"__{method}__", _operator(symbol, instead))
-    cls.__neg__ = _operator("-", "negative")
-    cls.__invert__ = _operator("~", "invert")
-    cls.__matmul__ = _operator("@", "matmul")
-    register: Any = VirtualRegister
-    register.__str__ = text_of
-    register.__repr__ = describe
-
-
-_install()
