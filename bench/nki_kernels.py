@@ -92,6 +92,7 @@ def all_cases() -> list[Case]:
     import nki_kernels_cases_guides
     import nki_kernels_cases_loops
     import nki_kernels_cases_matmul
+    import nki_kernels_cases_migration
 
     return [
         *nki_kernels_cases_examples.CASES,
@@ -99,6 +100,7 @@ def all_cases() -> list[Case]:
         *nki_kernels_cases_guides.CASES,
         *nki_kernels_cases_fragments.CASES,
         *nki_kernels_cases_loops.CASES,
+        *nki_kernels_cases_migration.CASES,
         *nki_kernels_cases_api.CASES,
     ]
 

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 from trnemu import Fault
+from trnemu.nki import KernelWarning
 
 from nki_kernels_case import Case, Script, Work
 from nki_kernels_sources import Copy, NotFound
 
 RUN = (sys.executable, "-m", "trnemu.nki", "--summary")
 TIME = re.compile(r"^time +([0-9.]+) (ns|us|ms|s)$", re.MULTILINE)
+ID = re.compile(r"\[([a-z0-9_]+\.[a-z0-9_.]+)\]")
 UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 PASS, REFUSED, FAIL = "pass", "expected refusal", "FAIL"
 
@@ -173,9 +175,13 @@ def _kernel(
     while the kernel is loaded, recorded or run."""
     kernel = None
     said = io.StringIO()
+    caught: list[warnings.WarningMessage] = []
     try:
-        with contextlib.redirect_stdout(said), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with (
+            contextlib.redirect_stdout(said),
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
             kernel, error = _launch(row, copy, folder, schedule)
     except Fault as fault:
         _refused(row, fault.id, str(fault))
@@ -186,9 +192,8 @@ def _kernel(
     finally:
         if kernel is not None and kernel.result is not None:
             row.time = nanoseconds(kernel.result.time_ns)
-            row.findings = tuple(
-                sorted({d.id for d in kernel.result.diagnostics})
-            )
+            found = {d.id for d in kernel.result.diagnostics}
+            row.findings = tuple(sorted(found | _warned(caught)))
     row.error = error
     missing = [t for t in row.case.prints if t not in said.getvalue()]
     if missing:
@@ -202,6 +207,14 @@ def _kernel(
         row.detail = f"findings {', '.join(sorted(unexpected))}"
 
 
+def _warned(caught: list[warnings.WarningMessage]) -> set[str]:
+    """Ids of what was found while a kernel was recorded."""
+    texts = [
+        str(w.message) for w in caught if issubclass(w.category, KernelWarning)
+    ]
+    return {found[1] for t in texts if (found := ID.search(t))}
+
+
 def _launch(
     row: Row, copy: Copy, folder: pathlib.Path, schedule: str | int | None
 ) -> tuple[Any, str]:
@@ -213,7 +226,10 @@ def _launch(
     arguments = case.arguments(work)
     kernel = nki.simulate(getattr(module, case.source.function))
     kernel = case.prepare(kernel).with_options(
-        target=row.target, allow=case.allowed, schedule=schedule
+        target=row.target,
+        # Ids of the front end are warnings, which allow= would hide.
+        allow=[i for i in case.allowed if not i.startswith("nki.")],
+        schedule=schedule,
     )
     if case.grid is not None:
         kernel = kernel[case.grid]

@@ -1,11 +1,13 @@
 """The driver of docs/nki-kernels.md, on small kernels of our own in the shapes
 that the public ones have; and the page itself."""
 
+import os
 import pathlib
 import sys
 
 import numpy as np
 import pytest
+import trnemu.nki._install
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "nki-kernels.md"
@@ -21,7 +23,7 @@ from nki_kernels_case import (  # noqa: E402
     Tolerance,
     refused,
 )
-from nki_kernels_sources import Copy  # noqa: E402
+from nki_kernels_sources import Copy, load_file  # noqa: E402
 from nki_kernels_table import COLUMNS, FOLDERS  # noqa: E402
 
 KERNELS = '''\
@@ -72,6 +74,15 @@ A fragment, and one that is not run::
 '''
 X = np.arange(32, dtype=np.float32).reshape(4, 8)
 SKIPPED = [Skipped("nki/page.rst", "", "-")]
+
+
+@pytest.fixture(autouse=True)
+def without_our_nki():
+    """The driver leaves `import nki` to trnemu: other tests do not want it."""
+    before = list(sys.meta_path)
+    yield
+    if sys.meta_path != before:
+        trnemu.nki._install.uninstall()
 
 
 @pytest.fixture
@@ -232,12 +243,11 @@ def test_a_fragment_that_has_changed_is_not_found(sdk, capsys):
     assert "the page has changed" in capsys.readouterr().out
 
 
-def test_a_file_cannot_set_the_target_of_the_next(sdk, monkeypatch):
-    monkeypatch.delenv("NEURON_PLATFORM_TARGET_OVERRIDE", raising=False)
-    import os
-
-    run(sdk, known(sdk)[0][:1], SKIPPED, "--filter", "tripled")
-    assert "NEURON_PLATFORM_TARGET_OVERRIDE" not in os.environ
+def test_a_file_cannot_set_the_target_of_what_runs_next(sdk, monkeypatch):
+    monkeypatch.setenv("NEURON_PLATFORM_TARGET_OVERRIDE", "trn3")
+    trnemu.nki._install.install()
+    load_file(sdk / "nki" / "examples" / "tripled.py", "tripled")
+    assert os.environ["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn3"
 
 
 def test_one_generation_can_be_chosen(sdk, capsys):
