@@ -68,10 +68,13 @@ absl::Status Runner::Conclude(absl::Status status) {
   current_ = nullptr;
   for (const Diagnostic& d : races_->findings()) {
     const auto& allow = options_.allow;
-    if (std::find(allow.begin(), allow.end(), d.id) != allow.end()) {
+    const bool allowed =
+        std::find(allow.begin(), allow.end(), d.id) != allow.end();
+    if (allowed || (d.severity == Severity::kWarning && !options_.strict)) {
       findings_.push_back(d);
     } else {
       errors.push_back(d);
+      errors.back().severity = Severity::kError;
     }
   }
   if (errors.empty()) return status;

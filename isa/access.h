@@ -193,9 +193,9 @@ absl::StatusOr<View> AccessPattern(const View& view,
 // An index that only a run knows.
 struct DynamicIndex {
   bool is_register = false;
-  int8_t core = -1;  // of the register, where known
   uint32_t reg = 0;
-  View tile;  // else
+  View tile;         // else
+  int8_t core = -1;  // of the register, where known
 };
 // Select at a run-time index; not of the partition dimension
 // (nki/api/nki/language/__init__.py:417).

@@ -43,6 +43,13 @@ const CatalogEntry* FindCatalogEntry(std::string_view id) {
   for (const CatalogEntry& entry : DiagnosticCatalog()) {
     if (entry.id == id) return &entry;
   }
+  // One entry for what the device's own front end refuses of Python, of which
+  // docs/nki-strict-frontend.md is the list.
+  constexpr std::string_view kFrontEnd = "nki.strict";
+  if (id.size() > kFrontEnd.size() && id.starts_with(kFrontEnd) &&
+      id[kFrontEnd.size()] == '.') {
+    return FindCatalogEntry(kFrontEnd);
+  }
   return nullptr;
 }
 

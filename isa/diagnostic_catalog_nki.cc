@@ -143,6 +143,12 @@ constexpr CatalogEntry kEntries[] = {
      "shared_hbm, of which they share the first with the first, and so on.",
      "if nl.program_id(0) == 0: nl.ndarray(..., buffer=nl.shared_hbm)",
      "Allocate the same ones in the same order on both cores."},
+    {"nki.strict", kIllegal,
+     "With strict_frontend: a kernel uses Python that the device's own front end "
+     "refuses, or evaluates otherwise (a warning), though it runs here. The ids "
+     "are nki.strict.CONSTRUCT; docs/nki-strict-frontend.md lists them.",
+     "[n * 2 for n in x.shape] in a kernel: nki.strict.comprehension",
+     "Write what the report says instead."},
     {"nki.values", kUnsupported,
      "Values of a tensor are asked for where there are none yet: in a device "
      "loop, in a kernel traced without values, before the other core has come "

@@ -33,6 +33,14 @@ constexpr CatalogEntry kEntries[] = {
      "memset(dst=t) on vector and memset(dst=t) on gpsimd without a wait",
      "Let the first signal a semaphore and the second wait for it.",
      Severity::kError, true},
+    {"race.replicated_write", kRace,
+     "Both cores of a logical core write the same bytes of HBM by the same "
+     "statement, and nothing orders them. That is harmless if they write the "
+     "same values, as a kernel does that is launched on two cores and does not "
+     "divide its work.",
+     "kernel[2](x) of a kernel that does not ask nl.program_id",
+     "Launch it on one core, or let each core write a part.",
+     Severity::kWarning, true},
     {"memory.overwritten", kCapacity,
      "An instruction reads, as one tile, bytes that were last written as "
      "another tile at the same address: the tile's own data are gone, or it "

@@ -194,18 +194,20 @@ void Verifier::Locate(Diagnostic& d, size_t core, const Instruction& i) const {
 absl::Status Verifier::CheckInside(const Access& a,
                                    const Indirection* i) const {
   const Tensor& t = program_.tensors[a.tensor];
+  const bool fits =
+      a.space == t.space() && (i == nullptr || MisfitOf(a, *i).empty());
+  absl::Status bounds;
+  if (fits) {
+    const int64_t bytes = a.on_chip() ? t.bytes_per_partition() : t.nbytes();
+    bounds = CheckBounds(a, bytes / static_cast<int64_t>(SizeOf(a.dtype)),
+                         a.on_chip() ? t.shape[0] : 0, t.name, i);
+    if (bounds.ok()) return bounds;
+  }
   Diagnostic d;
   d.message = absl::StrCat(Describe(a), " reaches outside tensor ", t.name,
                            " of shape ", DescribeShape(t.shape), " ",
                            std::string(Name(t.dtype)));
-  const bool fits =
-      a.space == t.space() && (i == nullptr || MisfitOf(a, *i).empty());
   if (!fits) return ToStatus(std::move(d));
-  const int64_t bytes = a.on_chip() ? t.bytes_per_partition() : t.nbytes();
-  const absl::Status bounds =
-      CheckBounds(a, bytes / static_cast<int64_t>(SizeOf(a.dtype)),
-                  a.on_chip() ? t.shape[0] : 0, t.name, i);
-  if (bounds.ok()) return bounds;
   d.details = DiagnosticOf(bounds).details;  // axis, index, limit
   if (d.details.size() == 3) {
     absl::StrAppend(&d.message, ": ", d.details[0].second, " ",

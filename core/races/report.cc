@@ -219,6 +219,21 @@ struct Hazard {
   std::string_view short_name;
 };
 
+// Two cores that run one kernel write the same place by the same statement, as
+// a kernel does that is launched on two cores and does not divide its work.
+bool IsReplicated(const Program& program, const RaceAccess& a, size_t core_a,
+                  const RaceAccess& b, size_t core_b) {
+  const Instruction& i = *a.instruction;
+  const Instruction& j = *b.instruction;
+  if (!a.write || !b.write || core_a == core_b || a.tensor != b.tensor ||
+      i.source != j.source || i.source == kNoSource || i.opcode != j.opcode ||
+      a.operand != b.operand || a.operand == kIndexOperand) {
+    return false;
+  }
+  return program.cores[core_a].OperandsOf(i)[a.operand].access ==
+         program.cores[core_b].OperandsOf(j)[b.operand].access;
+}
+
 Hazard HazardOf(const RaceAccess& earlier, const RaceAccess& later) {
   if (!earlier.write) return {1, "race.read_write", "write after read"};
   if (!later.write) return {2, "race.write_read", "read after write"};
@@ -269,7 +284,12 @@ void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
   const bool swapped = IsWrittenBefore(after, before);
   const RaceAccess& earlier = swapped ? after : before;
   const RaceAccess& later = swapped ? before : after;
-  const Hazard hazard = HazardOf(earlier, later);
+  const bool replicated = IsReplicated(
+      program_, earlier, sequencers_[earlier.sequencer].core, later,
+      sequencers_[later.sequencer].core);
+  const Hazard hazard =
+      replicated ? Hazard{4, "race.replicated_write", "write after write"}
+                 : HazardOf(earlier, later);
   // One report of what is missing is enough. What follows from it for others
   // is not followed up: it would not be what every order has in common.
   if (!IsAllowed(hazard.id)) {
@@ -290,6 +310,12 @@ void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
       ", and nothing makes it wait for that");
   d.details.insert(d.details.begin(),
                    {"hazard", std::string(hazard.short_name)});
+  if (replicated) {
+    d.severity = Severity::kWarning;
+    d.related.push_back(
+        "both cores run this statement on the same bytes: harmless if they "
+        "write the same values");
+  }
   if (earlier.tensor != later.tensor) {
     d.details.emplace_back("other_tensor",
                            TensorText(program_, earlier.tensor));

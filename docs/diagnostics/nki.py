@@ -322,6 +322,9 @@ def kernel(x):
 
 kernel[2](np.ones((4, 8), np.float32))
 
+#% nki.strict
+#! the ids are nki.strict.CONSTRUCT; tests/python/nki_strict_examples.py has each refused and repaired, and is executed
+
 #% nki.values
 from trnemu import nki
 from trnemu.nki import language as nl

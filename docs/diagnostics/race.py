@@ -29,3 +29,17 @@ b.memset(
     # fix: wait=[(cleared, 1)],
 )
 r = trnemu.run(b.build(), {})
+
+#% race.replicated_write
+from trnemu import nki
+from trnemu.nki import language as nl
+
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    half = slice(0, 4)  # fix: half = slice(2 * nl.program_id(0), 2 * nl.program_id(0) + 2)
+    nl.store(out[half], nl.load(x[half]))
+    return out
+
+kernel[2](np.ones((4, 8), np.float32))
+r = kernel.result  # fix: leave out

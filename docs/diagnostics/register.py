@@ -2,9 +2,9 @@
 
 #% register.core
 b = trnemu.ProgramBuilder(target="trn2", cores=2)
-r = b.register_alloc(0)
+count = b.register_alloc(0)
 with b.core(1):  # fix: with b.core(0):
-    b.register_move(r, 1)
+    b.register_move(count, 1)
 
 #% register.count
 b = trnemu.ProgramBuilder(target="trn2")

@@ -18,6 +18,11 @@ using IntervalSet = boost::icl::interval_set<int64_t, std::less, Interval>;
 constexpr size_t kMaxTilesBySize = 20000;
 // What addresses are rounded to while there is room.
 constexpr int64_t kRoomyAlignment = 64;
+// Tiles spread over so many times the bytes that are live at once before a
+// place is used again: enough that none waits for an earlier one to be done
+// with it (further apart changes no simulated time of our kernels), and few
+// enough that the host's caches hold what is in use.
+constexpr int64_t kSpread = 8;
 
 Interval SpanOf(const LiveTile& tile) {
   return Interval(tile.address, tile.address + tile.size);
@@ -73,6 +78,10 @@ class Obstacles {
   std::vector<size_t> begun_;  // and not ended
 };
 
+using Expiry = std::pair<uint32_t, size_t>;  // last, tile
+using Expiries =
+    std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>>;
+
 // Places tiles in the order of their first use. Returns the first that does
 // not fit.
 class InOrder {
@@ -89,6 +98,10 @@ class InOrder {
   }
 
   std::optional<size_t> Place(std::vector<LiveTile>& tiles) {
+    turn_ = region_.size;
+    if (late_ && region_.bank == 0) {
+      turn_ = std::min(turn_, kSpread * MostLive(tiles));
+    }
     for (size_t i = 0; i < tiles.size(); ++i) {
       Expire(tiles, tiles[i].first);
       if (!Place(tiles[i])) return i;
@@ -105,6 +118,32 @@ class InOrder {
     }
   }
 
+  // The most bytes that are live at once.
+  int64_t MostLive(const std::vector<LiveTile>& tiles) const {
+    Expiries live;
+    int64_t now = 0, most = 0;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      for (; !live.empty() && live.top().first < tiles[i].first; live.pop()) {
+        now -= RoundUp(tiles[live.top().second].size, alignment_);
+      }
+      now += RoundUp(tiles[i].size, alignment_);
+      most = std::max(most, now);
+      live.push({tiles[i].last, i});
+    }
+    return most;
+  }
+
+  // Room behind the tile before, or from the start where that ends the turn.
+  std::optional<int64_t> Find(const IntervalSet& free, const LiveTile& tile,
+                              int64_t alignment) const {
+    const auto behind =
+        FindRoom(region_, free, cursor_, tile.size, alignment);
+    if (cursor_ == 0 || (behind && *behind + tile.size <= turn_)) return behind;
+    const auto low = FindRoom(region_, free, 0, tile.size, alignment);
+    if (!behind || (low && *low + tile.size <= turn_)) return low;
+    return behind;
+  }
+
   bool Place(LiveTile& tile) {
     bool blocked = false;
     IntervalSet room;
@@ -115,11 +154,7 @@ class InOrder {
     });
     const IntervalSet& free = blocked ? room : free_;
     const int64_t alignment = std::max(tile.alignment, alignment_);
-    std::optional<int64_t> at =
-        FindRoom(region_, free, cursor_, tile.size, alignment);
-    if (!at && cursor_ > 0) {
-      at = FindRoom(region_, free, 0, tile.size, alignment);
-    }
+    const std::optional<int64_t> at = Find(free, tile, alignment);
     if (!at) return false;
     tile.address = *at;
     if (late_) cursor_ = *at + tile.size;
@@ -132,8 +167,8 @@ class InOrder {
   Obstacles obstacles_;
   IntervalSet free_;  // of tiles, obstacles not regarded
   int64_t cursor_ = 0;
-  using Expiry = std::pair<uint32_t, size_t>;  // last, tile
-  std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> live_;
+  int64_t turn_ = 0;  // where the cursor goes back to the start
+  Expiries live_;
 };
 
 // Places large tiles first, at the lowest address that is free all their life.
