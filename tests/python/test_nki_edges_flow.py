@@ -35,7 +35,7 @@ def left(use):
     """The fault of a kernel with use(tile, kept) in it."""
     kept: list[Any] = []
 
-    @nki.jit
+    @nki.jit(max_instructions=10_000)
     def kernel(x):
         tile = nl.load(x)
         use(tile, kept)
@@ -296,7 +296,7 @@ def halves(x, me):
 
 
 def on_two_cores(use):
-    @nki.jit
+    @nki.jit(max_instructions=10_000)
     def kernel(x):
         me = nl.program_id(0)
         tile, other = nl.load(halves(x, me)), nl.ndarray((2, 1), x.dtype)
