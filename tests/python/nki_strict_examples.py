@@ -247,7 +247,7 @@ def kernel(x):
 
 #% match
 def kernel(x, mode=1):
-    match mode:  # fix: if mode == 1:
+    match mode:  # here # fix: if mode == 1:
         case 1: y = nl.load(x)  # fix: y = nl.load(x)
 
 #% assignment
@@ -373,6 +373,7 @@ def kernel(x):
         nl.fori_loop(0, 4, body)  # fix: nl.load(x)
         for i in nl.dynamic_range(4):  # fix: for i in range(4):
             nl.load(x)
+    nl.fori_loop(0, 4, body)
 
 #% register_value
 def kernel(x):
@@ -399,7 +400,7 @@ def kernel(x):
 #% dynamic_range tracer
 def kernel(x):
     # fix: def body(i): nl.load(x)
-    for i in nl.dynamic_range(4):  # fix: nl.fori_loop(0, 4, body)
+    for i in nl.dynamic_range(4):  # here # fix: nl.fori_loop(0, 4, body)
         nl.load(x)  # fix: leave out
 
 #% mutable_global
@@ -410,7 +411,7 @@ def kernel(x):
     return nl.multiply(x, scales[0] + TABLE["a"])  # here
 
 def main():
-    scales[0] = 3.0  # fix: leave out
+    scales[0] = 3.0  # fix: print(scales)
 
 #% chained_comparison
 def rows(x):

@@ -242,7 +242,7 @@ class Arguments:
             if name not in outputs:
                 continue
             if value is array:
-                array[...] = outputs[name].astype(array.dtype)
+                np.copyto(array, outputs[name], casting="unsafe")
             else:
                 new = to_torch(outputs[name])
                 value.detach().copy_(new.to(value.dtype))

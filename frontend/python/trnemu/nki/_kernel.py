@@ -153,9 +153,13 @@ class Kernel:
         given = (self.func, self.recorded, self.options, self.cores, self.grid)
         return type(self), (*given, self.edges)
 
+    @functools.cached_property
+    def _signature(self) -> inspect.Signature:
+        return inspect.signature(self.func)
+
     def record(self, *args: Any, **kwargs: Any) -> Recording:
         """Records the kernel for these arguments."""
-        bound = inspect.signature(self.func).bind(*args, **kwargs)
+        bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         defaults = _compat.options(_options.defaults(**self.options))
         if defaults.strict_frontend:

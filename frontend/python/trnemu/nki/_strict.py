@@ -36,7 +36,7 @@ from trnemu.nki._strict_source import source_of
 from trnemu.nki._strict_visit import Walk
 
 FRONTENDS = ("parser", "tracer")
-_BASES = frozenset(("NKIObject", "Enum", "NamedTuple"))
+_BASES = frozenset(("NKIObject", "Enum"))
 _IN_CLASS = (ast.Pass, ast.Assign, ast.AnnAssign, ast.FunctionDef)
 _DEPTH = 8  # of containers within containers
 # Objects of these are values of NKI, of NumPy, or annotations.
@@ -49,7 +49,7 @@ def check(function: Any, *, frontend: str = "parser") -> list[Finding]:
     function: a kernel, jitted or not. frontend: "parser", the default of the
     device, or "tracer", which executes Python and has fewer rules. Returns
     findings with ids nki.strict.*, by file and line: of severity "error" what
-    is refused, "warning" what may give another result. The source file is
+    is refused, "warning" what may give another result, or may be refused. The source file is
     read as it is now. Raises ValueError for another front end, TypeError for
     what is no function.
     """
@@ -256,35 +256,29 @@ class _Checker:
     # Classes.
 
     def _class(self, cls: type) -> None:
-        methods = [
-            m for m in map(_plain, vars(cls).values())
-            if isinstance(m, types.FunctionType)
-            and m.__qualname__.startswith(cls.__qualname__ + ".")
-        ]
-        node, file = self._class_node(cls, methods)
-        if node is not None:
-            self._class_definition(cls, node, file)
-        elif not any(b.__name__ in _BASES for b in cls.__bases__):
-            place = _Place(file, 1, cls.__name__)
-            self._report("class_base", place, cls.__name__)
-        for method in methods:
-            code = method.__code__
-            source = source_of(code.co_filename, method.__globals__)
-            found = source.function(code.co_firstlineno, code.co_name)
-            # Those that dataclass and NamedTuple make have no source.
-            if isinstance(found, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                self._walk(found, method, False)
-
-    def _class_node(
-        self, cls: type, methods: list[types.FunctionType]
-    ) -> tuple[ast.ClassDef | None, str]:
+        methods = [_plain(member) for member in vars(cls).values()]
+        functions = [m for m in methods if isinstance(m, types.FunctionType)]
         module = sys.modules.get(cls.__module__)
-        file = getattr(module, "__file__", None) or ""
-        for method in methods:
-            if method.__code__.co_filename != "<string>":
-                file = method.__code__.co_filename
-        source = source_of(file, vars(module) if module else {})
-        return source.class_(cls.__qualname__), file
+        files = [f.__code__.co_filename for f in functions]
+        files.insert(0, getattr(module, "__file__", None) or "")
+        for file in files:
+            source = source_of(file, vars(module) if module else {})
+            node = source.class_(cls.__qualname__)
+            if node is not None:
+                self._class_definition(cls, node, file)
+                break
+        else:  # made by a call: namedtuple(), type(), in a string
+            if not _has_base(cls):
+                place = _Place(files[0], 1, cls.__name__)
+                self._report("class_base", place, cls.__name__)
+            return
+        # Not those that dataclass and NamedTuple make.
+        for function in functions:
+            code = function.__code__
+            found = source.function(code.co_firstlineno, code.co_name)
+            if code.co_filename == file and found in node.body:
+                assert not isinstance(found, ast.Lambda) and found is not None
+                self._walk(found, function, False)
 
     def _class_definition(
         self, cls: type, node: ast.ClassDef, file: str
@@ -293,11 +287,8 @@ class _Checker:
             line = getattr(where, "lineno", node.lineno)
             self._report(rule, _Place(file, line, cls.__name__), what)
 
-        bases = ", ".join(map(text, node.bases))
-        names = [b.__name__ for b in cls.__bases__]
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            names = ["NamedTuple"] if bases.endswith("NamedTuple") else names
-        if len(node.bases) != 1 or names[0] not in _BASES:
+        if len(node.bases) != 1 or not _has_base(cls):
+            bases = ", ".join(map(text, node.bases))
             say("class_base", node, f"class {cls.__name__}({bases})")
         for keyword in node.keywords:
             say("class_body", node, f"class {cls.__name__}({text(keyword)})")
@@ -337,6 +328,12 @@ def _plain(value: Any) -> Any:
     """The function of a static or class method, or of a property."""
     value = getattr(value, "__func__", None) or value
     return unwrapped(getattr(value, "fget", None) or value)
+
+
+def _has_base(cls: type) -> bool:
+    if cls.__bases__ == (tuple,):  # NamedTuple is no class of its own
+        return hasattr(cls, "_fields")
+    return len(cls.__bases__) == 1 and cls.__bases__[0].__name__ in _BASES
 
 
 def _is_array(value: object) -> bool:

@@ -6,8 +6,8 @@ Evidence, in falling order. "documented": a page of the NKI documentation says
 it. "published": it follows from the source of the front end that its authors
 published (github.com/leanprover/KLR: interop/klr/gather.c reads the Python
 AST, KLR/NKI and KLR/Trace evaluate it). "inferred": it follows from the two,
-without a sentence or a line that says it. Where a published rule refuses what
-a document shows, or what nki-library contains, the rule is not here.
+without a sentence or a line that says it. What a published rule refuses and
+documents show, or nki-library contains, is a warning ("disputed"), or no rule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Rule(NamedTuple):
 
     construct and here are columns of the page; message is the finding's
     sentence, with {what} for the source text; instead is its remedy. parser
-    and tracer say which of the two front ends the rule is about.
+    and tracer say which of the two front ends the rule is about, effect what
+    they do: "refused", "other result" or "disputed".
     """
 
     id: str
@@ -41,8 +42,13 @@ class Rule(NamedTuple):
     reference: str
     parser: bool = True
     tracer: bool = False
-    severity: str = "error"
+    effect: str = "refused"
     here: str = "runs"
+
+    @property
+    def severity(self) -> str:
+        """Of the finding: "error" of what is refused, else "warning"."""
+        return "error" if self.effect == "refused" else "warning"
 
 
 RULES = (
@@ -70,7 +76,7 @@ RULES = (
     Rule("matmul_operator", "`@`",
          "the operator @: {what}",
          "call nisa.nc_matmul",
-         "published", SIMPLIFY),
+         "published", SIMPLIFY, here="refused"),
     Rule("identity", "`is`, `is not` with anything but None",
          "identity does not exist in the NKI language: {what}",
          "compare with == or !=",
@@ -135,7 +141,8 @@ RULES = (
          "a list as an argument of the kernel: {what}",
          "pass a tuple",
          "documented", TO_03),
-    Rule("decorator", "decorators but jit, dataclass and staticmethod",
+    Rule("decorator",
+         "decorators but nki.jit, nki_jit, dataclass and staticmethod",
          "a decorator that is not nki.jit, dataclass or staticmethod: {what}",
          "remove it, or apply it outside the kernel",
          "published", SIMPLIFY),
@@ -205,9 +212,10 @@ RULES = (
          "write l[len(l) - 1], and one assignment for each element",
          "published", EVALUATE),
     Rule("item_assignment", "assignment to elements of a tensor",
-         "elements of a tensor are written by instructions: {what}",
+         "the published front end has no assignment to elements of a tensor, "
+         "though pages show it: {what}",
          "pass the view as dst= of an instruction",
-         "published", EVALUATE, here="refused"),
+         "published", EVALUATE, effect="disputed"),
     Rule("iterate", "loops over a dict, string, tensor or NKIObject",
          "for loops run over range(), lists and tuples: {what}",
          "loop over d.keys(), or over range(len(x))",
@@ -243,12 +251,13 @@ RULES = (
     Rule("neuronxcc", "names of `neuronxcc`",
          "neuronxcc.nki inside a kernel: {what}",
          "use nki, nki.language and nki.isa",
-         "documented", "NKI migration guide, 0.3 to 0.4", tracer=True),
+         "documented", "NKI migration guide, 0.3 to 0.4", tracer=True,
+         here="refused"),
     # Registers and loops of the device.
     Rule("loop_exit", "`break`, `continue`, `return` in a loop of the device",
          "a loop of the device runs to its end: {what}",
          "use nl.while_loop, whose body returns when to go on",
-         "published", EVALUATE),
+         "published", EVALUATE, here="refused; `continue` runs"),
     Rule("loop_value", "a body of nl.fori_loop that returns a value",
          "the body of fori_loop returns nothing: {what}",
          "keep the value in a tensor that exists before the loop",
@@ -256,16 +265,18 @@ RULES = (
     Rule("loop_in_no_reorder", "loops of the device in nl.no_reorder()",
          "a loop of the device inside no_reorder: {what}",
          "put no_reorder around what is inside the loop",
-         "documented", "nki.language.no_reorder", tracer=True),
+         "documented", "nki.language.no_reorder", tracer=True,
+         here="refused"),
     Rule("register_value", "registers in int(), range(), comparisons",
          "the value of a register is not known to the front end: {what}",
          "compute it with an instruction; a register alone may be the "
          "condition of while, or the bound of nl.dynamic_range",
-         "published", EVALUATE),
+         "published", EVALUATE, here="refused"),
     Rule("register_control", "registers in `if`, `while`, int(), range()",
          "the tracer does not know the value of a register: {what}",
          "use nl.fori_loop or nl.while_loop",
-         "documented", REGISTER, parser=False, tracer=True),
+         "documented", REGISTER, parser=False, tracer=True,
+         here="refused; `while` runs"),
     Rule("dynamic_range", "nl.dynamic_range",
          "nl.dynamic_range is a loop of the parser: {what}",
          "use nl.fori_loop",
@@ -275,17 +286,17 @@ RULES = (
          "kernels are cached by their arguments, and {what} is not one: "
          "a change of it may go unseen",
          "pass it as an argument, or make it a tuple",
-         "documented", GUIDE, tracer=True, severity="warning"),
+         "documented", GUIDE, tracer=True, effect="other result"),
     Rule("chained_comparison", "chained comparisons that call something",
          "every link of a chain is evaluated, and the middle ones twice: "
          "{what}",
          "assign the calls to names first, or join two comparisons with and",
-         "published", SIMPLIFY, severity="warning"),
+         "published", SIMPLIFY, effect="other result"),
     Rule("list_search", "l.count(x), l.index(x), l.remove(x)",
          "on the device count is the number of elements, index of what is "
          "absent is None, and remove takes all: {what}",
          "write a for loop",
-         "published", BUILTINS, severity="warning"),
+         "published", BUILTINS, effect="other result"),
 )  # fmt: skip
 
 BY_ID = {rule.id: rule for rule in RULES}

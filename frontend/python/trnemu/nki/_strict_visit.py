@@ -22,7 +22,8 @@ from trnemu.nki._strict_names import (
     within,
 )
 
-_DECORATORS = frozenset(("jit", "dataclass", "staticmethod"))
+# nki_jit is what torch_neuronx calls it.
+_DECORATORS = frozenset(("jit", "nki_jit", "dataclass", "staticmethod"))
 
 
 class Walk(Expressions):

@@ -1,0 +1,145 @@
+"""Threads that launch kernels, kernels within kernels, exceptions. Right, or
+refused in words."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+from nki_edges import add, body, plus, ramp, refused, stored
+
+import trnemu
+from trnemu import nki
+from trnemu.nki import _trace
+from trnemu.nki import language as nl
+
+same = np.testing.assert_array_equal
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left():
+    yield
+    assert _trace.active() is None and not _trace._recordings
+    assert threading.active_count() == 1
+
+
+# Threads, and kernels within kernels.
+
+
+def in_threads(*works):
+    errors: list[BaseException] = []
+
+    def guarded(work):
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(w,)) for w in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not errors, errors
+    assert not any(t.is_alive() for t in threads)
+
+
+def test_threads_record_their_kernels_apart():
+    meet = threading.Barrier(2, timeout=20)
+
+    @nki.jit
+    def kernel(x, amount):
+        tile = nl.load(x)
+        meet.wait()  # both are recording
+        for _ in range(20):
+            add(tile, amount)
+        meet.wait()
+        return stored(tile)
+
+    def work(amount):
+        same(kernel(ramp(4, 4), amount), ramp(4, 4) + 20 * amount)
+
+    in_threads(lambda: work(1.0), lambda: work(3.0))
+
+
+def test_a_thread_without_a_kernel_is_outside_of_one():
+    @nki.jit
+    def kernel(x):
+        def work():
+            with pytest.raises(trnemu.Fault) as caught:
+                nl.ndarray((2, 2), nl.float32)
+            assert caught.value.id == "nki.outside"
+            same(plus(ramp(2, 2)), ramp(2, 2) + 1)
+
+        in_threads(work)
+        return body(x)
+
+    same(kernel(ramp(4, 4)), ramp(4, 4) + 1)
+    assert list(kernel.program.outputs) == ["out"]
+
+
+def test_a_trace_within_a_kernel_is_a_program_of_its_own():
+    programs = []
+
+    @nki.jit
+    def kernel(x):
+        tile = nl.load(x)
+        programs.append(nki.trace(plus[2], nki.TensorSpec((3, 3), "float32")))
+        add(tile)
+        return stored(tile)
+
+    same(kernel(ramp(4, 4)), ramp(4, 4) + 1)
+    assert programs[0].inputs["x"][0] == (3, 3) and programs[0].cores == 2
+
+
+def test_a_launch_within_a_kernel_is_a_call_that_takes_tensors(capsys):
+    class Printed:
+        def __str__(self):
+            return str(plus(ramp(2, 2)))
+
+    @nki.jit
+    def kernel(x):
+        print(Printed())
+        return x
+
+    with pytest.raises(TypeError, match="must be a tensor, not ndarray"):
+        kernel(ramp(2, 2))
+
+
+def test_a_kernel_that_calls_itself_is_inlined():
+    @nki.jit
+    def kernel(x, n):
+        return body(x) if n == 0 else kernel(kernel(x, n - 1), 0)
+
+    same(kernel(ramp(4, 4), 3), ramp(4, 4) + 4)
+
+
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, SystemExit])
+def test_any_exception_leaves_the_next_launch_alone(error):
+    @nki.jit
+    def kernel(x):
+        with nl.no_reorder():
+            add(nl.load(x))
+            raise error
+
+    for launched in (kernel, kernel[2]):
+        with pytest.raises(error):
+            launched(ramp(2, 2))
+        same(plus(ramp(2, 2)), ramp(2, 2) + 1)
+
+
+def test_many_launches_leave_no_objects():
+    def launch():
+        plus(ramp(4, 4))
+        refused(nki.jit(lambda x: nl.load(x)), ramp(4, 4))
+
+    for _ in range(5):
+        launch()
+    gc.collect()
+    before = len(gc.get_objects())
+    for _ in range(50):
+        launch()
+    gc.collect()
+    assert len(gc.get_objects()) - before < 50
