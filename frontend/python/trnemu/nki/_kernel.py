@@ -86,8 +86,18 @@ class Kernel:
         self.cores = cores
         self.grid = grid
         self.edges = tuple(schedule)
-        self.program: Program | None = None
-        self.result: RunResult | None = None
+        # Of the last launch; shared with kernel[2] and the like.
+        self._last: dict[str, Any] = {}
+
+    @property
+    def program(self) -> Program | None:
+        """The program of the last launch, bracketed or not."""
+        return self._last.get("program")
+
+    @property
+    def result(self) -> RunResult | None:
+        """The result of the last launch, bracketed or not."""
+        return self._last.get("result")
 
     def _like(self, **changes: Any) -> Kernel:
         given: dict[str, Any] = {
@@ -114,7 +124,9 @@ class Kernel:
                 remedy="kernel[1](...), kernel[2](...) or kernel(...); grids "
                 "of more axes are of the older neuronxcc.nki",
             )
-        return self._like(cores=int(cores), grid=True)
+        made = self._like(cores=int(cores), grid=True)
+        made._last = self._last
+        return made
 
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
@@ -195,7 +207,7 @@ class Kernel:
             mark_outputs(trace, result)
         trace.core.settle_inputs()
         trace.progress(final=True)
-        program = self.program = trace.core.build()
+        program = self._last["program"] = trace.core.build()
         return Recording(trace, program, arguments, result)
 
     def _launch(self, recording: Recording) -> Any:
@@ -217,7 +229,7 @@ class Kernel:
         defaults = recording.trace.options
         if defaults.save:
             _save(self.__name__, recording.program, inputs, defaults.save)
-        result = self.result = run(
+        result = self._last["result"] = run(
             recording.program,
             inputs,
             checks=defaults.checks,
