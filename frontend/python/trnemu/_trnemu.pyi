@@ -170,6 +170,119 @@ class View:
         Elements of each partition at the offsets in `index` (trn3). Groups of 16 partitions (tensor engine: 32) share a list, whose offset i is at index[i % 16, i // 16].
         """
 
+class DynamicSlice:
+    """
+    nl.ds(start, size): `size` elements of an axis from `start`, an int, or a register or tensor of one element.
+    """
+
+    def __init__(self, start: Any, size: int) -> None: ...
+
+    @property
+    def start(self) -> object: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class NkiView(View):
+    """What trnemu.nki's NkiTensor is made of."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """
+        Of each axis, in elements; on chip of axis 0 the elements of a partition.
+        """
+
+    @property
+    def offset(self) -> int:
+        """Its first element, counted in the storage."""
+
+    @property
+    def region(self) -> int: ...
+
+    @property
+    def tensor(self) -> int:
+        """The position of its tensor in the program."""
+
+    @property
+    def storage_size(self) -> int:
+        """Elements of its dtype in the whole tensor."""
+
+    def get_pattern(self) -> list[list[int]]:
+        """[[stride, count], ...] of the axes."""
+
+    def is_contiguous(self) -> bool:
+        """
+        Whether the elements lie one after the other; on chip those of a partition.
+        """
+
+    def is_indirect(self) -> bool:
+        """Whether an index of it is one that only a run knows."""
+
+    @staticmethod
+    def make(cls: type, view: View, region: int) -> Any: ...
+
+    def __getitem__(self, key: Any, /) -> Any:
+        """
+        NumPy's basic indexing, with nl.ds, and one register or tensor of one element as an index. On chip an int on axis 0 keeps it.
+        """
+
+    def reshape(self, shape: Sequence[int]) -> Any:
+        """
+        The same elements in another shape; one extent may be -1. Fault if it would need a copy, or on chip change axis 0.
+        """
+
+    def permute(self, dims: Sequence[int]) -> Any:
+        """The axes in another order; on chip axis 0 stays first."""
+
+    def broadcast(self, dim: int, size: int) -> Any:
+        """Repeats axis `dim`, of size 1, `size` times."""
+
+    def expand_dim(self, dim: int) -> Any:
+        """A new axis of size 1 at position `dim`; on chip not the first."""
+
+    def squeeze_dim(self, dim: int) -> Any:
+        """Without axis `dim`, of size 1; on chip not the first."""
+
+    def reshape_dim(self, dim: int, shape: Sequence[int]) -> Any:
+        """Splits axis `dim` into several, of which one may be -1."""
+
+    def flatten_dims(self, start_dim: int, end_dim: int) -> Any:
+        """
+        Merges the axes from start_dim to end_dim, both included; their elements must be one stride apart.
+        """
+
+    def slice(self, dim: int, start: int, end: int, step: int = 1) -> Any:
+        """
+        Elements start, start + step, ... below end of axis `dim`; 0 <= start < end <= its size, else Fault (out_of_bounds).
+        """
+
+    def select(self, dim: int, index: Any) -> Any:
+        """
+        Drops axis `dim` at `index` (axis 0 on chip is kept, size 1): an int, or a register or SBUF tensor of one element whose value a run reads.
+        """
+
+    def vector_select(self, dim: int, vector_offset: Any) -> Any:
+        """
+        The rows of axis 0 of an HBM tensor that `vector_offset` names, an SBUF tensor of one index a partition.
+        """
+
+    def ap(self, pattern: Sequence[Sequence[int]], offset: int | None = None, scalar_offset: Any = None, vector_offset: Any = None, indirect_dim: int = 0, dtype: Any = None) -> Any:
+        """
+        [stride, count] pairs over the tensor's storage, in elements of `dtype`, from this view's own start plus `offset`. On chip the first pair is the partitions, its stride the elements of a partition.
+        """
+
+    def indirect(self, index: Any, num_elem: int | None = None) -> Any:
+        """
+        Elements of each partition at the offsets in `index` (trn3); groups of 16 partitions (tensor engine: 32) share a list.
+        """
+
+    def view(self, dtype: Any) -> Any:
+        """The same bytes as another dtype; the last axis is rescaled."""
+
+def make_register(cls: type, register: Register) -> Any: ...
+
 class Register:
     """A 32-bit register of a core, as its sequencers have it."""
 
@@ -226,6 +339,21 @@ class Signal:
     @property
     def at(self) -> str: ...
 
+class NkiInstruction:
+    """
+    An instruction that a kernel has issued: what nki.isa's functions give.
+    """
+
+    def depends_on(self, *producers: NkiInstruction) -> NkiInstruction:
+        """
+        Starts this instruction when each of `producers`, issued before, is complete, beyond what data asks for: a semaphore on the device. Gives itself. Fault (illegal) for one inside another device loop.
+        """
+
+    @property
+    def core(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
 class Builder:
     """What trnemu.ProgramBuilder is made of."""
 
@@ -261,7 +389,22 @@ class Builder:
 
     def select_core(self, arg: int, /) -> None: ...
 
-    def add(self, index: int, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> None: ...
+    def add(self, index: int, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> Any: ...
+
+    def become_nki(self, api_rules: bool) -> None: ...
+
+    def make_output(self, view: View) -> None: ...
+
+    def settle_inputs(self) -> None: ...
+
+    def address_of(self, view: View) -> tuple[int, int] | None: ...
+
+    def kind_of(self, view: View) -> str: ...
+
+    def clone(self) -> Builder: ...
+
+    @property
+    def instructions(self) -> int: ...
 
     def build(self) -> Program: ...
 
