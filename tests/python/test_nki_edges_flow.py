@@ -83,6 +83,15 @@ def while_return_twice(tile, kept):
     helper()
 
 
+def inner_while_break(tile, kept):
+    """Would open the outer loop again and again."""
+    r, q = nisa.register_alloc(1), nisa.register_alloc(1)
+    while r:
+        while q:
+            add(tile)
+            break
+
+
 def unfinished_by_zip(tile, kept):
     for _ in zip(nl.dynamic_range(3), nl.dynamic_range(3), strict=False):
         add(tile)
@@ -90,7 +99,7 @@ def unfinished_by_zip(tile, kept):
 
 @pytest.mark.parametrize("use", [
     kept_open, caught_in_fori, while_break, while_return_twice,
-    unfinished_by_zip])
+    inner_while_break, unfinished_by_zip])
 def test_a_device_loop_that_is_left_is_refused(use):
     assert left(use) == "nki.loop_left"
 

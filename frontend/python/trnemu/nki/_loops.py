@@ -12,7 +12,7 @@ import dis
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from trnemu.nki import _trace
 from trnemu.nki._source import tree_of
@@ -142,14 +142,18 @@ def _dynamic(
 def check_left(trace: Trace) -> None:
     """Refuses a kernel that has left a device loop by break or return."""
     if trace.caches.pop("left_loop", False) or trace.device_loops:
-        refuse(
-            "illegal",
-            "nki.loop_left",
-            "a device loop was left by break, return or an exception; the "
-            "device runs it to its end",
-            operation="dynamic_range",
-            remedy="nl.while_loop with a condition register",
-        )
+        _refuse_left("dynamic_range")
+
+
+def _refuse_left(operation: str) -> NoReturn:
+    refuse(
+        "illegal",
+        "nki.loop_left",
+        "a device loop was left by break, return or an exception; the device "
+        "runs it to its end",
+        operation=operation,
+        remedy="nl.while_loop with a condition register",
+    )
 
 
 # `while register:` asks for its truth before the first round and after it. Of
@@ -188,6 +192,8 @@ def test(register: VirtualRegister) -> bool:
         )
     loops = trace.while_loops
     place = (statement.lineno, statement.col_offset)
+    if any(loop[0] is frame and loop[1] == place for loop in loops[:-1]):
+        _refuse_left("while")  # one inside of it is still open
     if loops and loops[-1][0] is frame and loops[-1][1] == place:
         if loops[-1][2] != register.index:
             refuse(
