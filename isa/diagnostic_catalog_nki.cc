@@ -41,7 +41,8 @@ constexpr CatalogEntry kEntries[] = {
      "Give an array of at least one element, of a dtype of nki.language."},
     {"nki.grid", kIllegal,
      "A kernel is launched on a grid that is not 1 or 2 cores.",
-     "kernel[4](x)", "kernel[1](...), kernel[2](...) or kernel(...)."},
+     "a kernel launched on 4 cores",
+     "Launch it on kernel[1] or kernel[2], or without brackets."},
     {"nki.grid_axis", kIllegal,
      "nl.program_id or nl.num_programs of an axis that a launch does not have.",
      "nl.program_id(1)", "Ask for axis 0, the cores of the launch."},
@@ -201,7 +202,7 @@ constexpr CatalogEntry kEntries[] = {
      "nisa.range_select(..., on_false_value=0.0)  # api=\"0.2\"",
      "Leave the argument out."},
     {"nki.output_hbm", kIllegal,
-     "A kernel returns a tensor in nl.hbm. From API 0.3 on the compiler asks "
+     "With strict_frontend: a kernel returns a tensor in nl.hbm. From API 0.3 on the compiler asks "
      "for nl.shared_hbm, says the migration guide; kernels of the same "
      "documentation return nl.hbm, so that it is a warning.",
      "out = nl.ndarray(shape, dtype, buffer=nl.hbm); ...; return out",

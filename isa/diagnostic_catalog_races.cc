@@ -38,7 +38,7 @@ constexpr CatalogEntry kEntries[] = {
      "statement, and nothing orders them. That is harmless if they write the "
      "same values, as a kernel does that is launched on two cores and does not "
      "divide its work.",
-     "kernel[2](x) of a kernel that does not ask nl.program_id",
+     "a kernel that does not ask nl.program_id, launched on two cores",
      "Launch it on one core, or let each core write a part.",
      Severity::kWarning, true},
     {"memory.overwritten", kCapacity,

@@ -455,7 +455,7 @@ kernel(np.ones((4, 8), np.float32))
 from trnemu import nki
 from trnemu.nki import isa as nisa, language as nl
 
-@nki.jit(strict=True)
+@nki.jit(strict=True, strict_frontend=True)
 def kernel(x):
     out = nl.ndarray(x.shape, x.dtype, buffer=nl.hbm)  # fix: out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=out, src=x)

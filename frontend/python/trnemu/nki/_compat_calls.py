@@ -18,7 +18,6 @@ from trnemu.nki._compat import Version, text, warn
 from trnemu.nki._options import API_VERSIONS
 from trnemu.nki._tensor import NkiTensor
 from trnemu.nki._trace import Trace, refuse
-from trnemu.nki.language._tokens import dtype_of
 
 Call = tuple[int, Sequence[Any], dict[str, Any]]
 """Operation number, positional arguments, keywords."""
@@ -249,8 +248,6 @@ class _Change:
             if value is not None:
                 _refuse_mask(name)
             return
-        if argument == "dtype":
-            _check_dtype(name, given.get("dst"), value)
         shown = value if isinstance(value, str) else repr(value)
         warn(
             trace,
@@ -271,24 +268,6 @@ def _refuse_mask(name: str) -> NoReturn:
         operation=name,
         operand="mask",
         remedy="slice the tensors to the part that is meant",
-    )
-
-
-def _check_dtype(name: str, dst: Any, dtype: Any) -> None:
-    """Fault if dtype= names another dtype than dst's: what 0.2 makes of it is
-    documented nowhere."""
-    if dtype is None or not isinstance(dst, NkiTensor):
-        return
-    if dtype_of(dtype) == dst.dtype:
-        return
-    refuse(
-        "unsupported",
-        "nki.older_behaviour",
-        f"{name}: dtype={dtype_of(dtype)} for a destination of {dst.dtype}; "
-        "what NKI 0.2 does with it is not documented",
-        operation=name,
-        operand="dtype",
-        remedy="leave dtype= out: the result is in dst's dtype",
     )
 
 

@@ -41,8 +41,8 @@ DIFFERENCES: tuple[Difference, ...] = (
         f"{NOTES}639 (SDK 2.28; before, they are ignored), {PARSER}"
         "Builtin.lean; nki-samples and nki-library 2.28 pass "
         "tensor_copy(dtype=)",
-        "left out, with a warning `nki.ignored_argument`. `dtype=` of another "
-        "dtype than dst's: refused (`nki.older_behaviour`); a `mask=` that is "
+        "left out, with a warning `nki.ignored_argument` (so is `dtype=` of "
+        "another dtype than dst's: the result is in dst's); a `mask=` that is "
         "not None: refused (`nki.mask`)",
         "TypeError, with the nearest name",
     ),
@@ -147,7 +147,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         f"{GUIDE}608 says that compilation fails; kernels of pages of 0.6 "
         "have them (nki/guides/how-to-scheduling-apis.rst:38)",
         "taken",
-        "taken, with a warning `nki.output_hbm`",
+        "taken; with strict_frontend a warning `nki.output_hbm`",
     ),
     Difference(
         "numbers of enums (`dge_mode=2`)",
