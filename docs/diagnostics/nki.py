@@ -445,8 +445,9 @@ from trnemu.nki import isa as nisa, language as nl
 
 @nki.jit(api="0.2")
 def kernel(x):
-    t, whole = nl.load(x), nl.ndarray((4, 8), nl.int32)
-    nisa.tensor_copy(dst=whole, src=t, dtype=nl.int16)  # fix: nisa.tensor_copy(dst=whole, src=t)
+    t, low, high = nl.load(x), nl.zeros((4, 1), nl.float32), nl.full((4, 1), 8.0, nl.float32)
+    fill = 0.0  # fix: fill = float(np.finfo(np.float32).min)
+    nisa.range_select(dst=t, on_true_tile=t, comp_op0=nl.greater_equal, comp_op1=nl.less, bound0=low, bound1=high, on_false_value=fill)
     return x
 
 kernel(np.ones((4, 8), np.float32))
