@@ -217,6 +217,14 @@ class Case:
             raise ValueError(f"{self.name}: in_place without a reference")
 
 
+# A warning of results in nl.hbm.
+HBM_OUTPUT: dict[str, Any] = {
+    "allowed": ("nki.output_hbm",),
+    "note": "returns a tensor in nl.hbm, as pages of NKI 0.6 do; the migration "
+    "page says that NKI 0.3 and later refuse it",
+}
+
+
 def refused(rule: str, because: str, *targets: str) -> dict[str, Refused]:
     """Refusals of one rule on these targets (all, unless named)."""
     return {t: Refused(rule, because) for t in targets or ALL}

@@ -11,6 +11,7 @@ import numpy as np
 from nki_kernels_case import (
     ALL,
     GEN4,
+    HBM_OUTPUT,
     Case,
     File,
     Page,
@@ -93,7 +94,7 @@ STEPS = ["one tile", "tiled", "loads hoisted", "blocked", "fully blocked"]
 GUIDES = [
     Case(f"matrix_multiply_kernel, {step}",
          Page("sdk", GUIDE, "matrix_multiply_kernel", number),
-         factors(*sizes, np.float32), product, F32_MATMUL)
+         factors(*sizes, np.float32), product, F32_MATMUL, **HBM_OUTPUT)
     for number, (step, sizes) in enumerate(zip(STEPS, SIZES, strict=True))
 ]
 

@@ -279,11 +279,12 @@ def test_the_page_has_no_fail():
     assert {r["result"] for r in rows} == {"pass", "expected refusal"}
 
 
-def test_the_page_allows_at_most_one_finding_for_a_kernel():
+def test_the_page_allows_one_finding_and_warnings_of_the_front_end():
     for row in table(PAGE.read_text()):
-        assert "," not in row["allowed"], row["kernel"]
-        if row["result"] == "pass":
-            assert row["findings"] in ("-", row["allowed"]), row["kernel"]
+        allowed = {*row["allowed"].split(", ")} - {"-"}
+        found = {*row["findings"].split(", ")} - {"-"}
+        assert sum(not i.startswith("nki.") for i in allowed) <= 1, row
+        assert row["result"] != "pass" or found <= allowed, row
 
 
 def test_the_page_covers_both_copies_and_every_generation():
