@@ -252,6 +252,21 @@ def test_what_the_device_refuses_is_refused_with_the_device_s_reason():
     assert "bfloat16" in str(caught.value)
 
 
+def test_what_only_float32_could_do_is_refused_as_on_the_device():
+    """A matmul of bfloat16 with float32."""
+
+    def kernel(x):
+        wide = nl.zeros((4, 8), nl.float32)
+        p = nl.ndarray((8, 8), nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=p, stationary=nl.load(x), moving=wide)
+
+    for precise in (False, True):
+        with pytest.raises(trnemu.Fault) as caught:
+            in_kernel(kernel, normal(4, 8), precise=precise)
+        assert caught.value.category == "illegal"
+        assert "bfloat16" in str(caught.value)
+
+
 def test_an_illegal_dtype_is_not_blamed_on_the_mode():
     def kernel(x):
         nisa.rng(dst=nl.load(x))
@@ -316,11 +331,12 @@ def test_print_shows_what_is_stored(capsys):
     def look(x):
         t = nl.load(x)
         nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=2.0**-10)
-        print(t)
+        print(t, t[:, nisa.register_alloc(1)])
 
     in_kernel(look, np.ones((1, 2), BF16))
     out = capsys.readouterr().out
-    assert "bfloat16 in sbuf" in out and "1.0009765625" in out
+    assert out.count("bfloat16 in sbuf") == 2
+    assert out.count("1.0009765625") == 3
 
 
 def test_time_is_not_simulated():

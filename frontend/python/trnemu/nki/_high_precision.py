@@ -11,13 +11,11 @@ and integers are stored as they are. Decided here, since that page is silent:
     caller's dtype, to which it is rounded once, at the end.
 *   What is about the bytes of a narrow float is refused as unsupported:
     view() and ap(dtype=) from or to one, and operations that do not take
-    float32 (MX, double_row, some transposes). An operation that the device
-    refuses is refused with the device's reason.
+    float32 (MX, double_row, some transposes). Operations are checked with
+    the declared dtypes, too: what the device refuses is refused for its reason.
 *   address= keeps the partition, not the byte: tiles lie apart. That one
     overwrites another, and that a kernel fits, the default mode tells.
 *   Time is not simulated: it would be that of float32 instructions.
-*   Rules see float32, so that some that a kernel breaks are not reported (a
-    matmul of bfloat16 with float32): run it in the default mode, too.
 """
 
 from __future__ import annotations
@@ -223,21 +221,30 @@ class HighPrecisionBuilder:
 
     def __init__(self, core: Any, nki: bool) -> None:
         self._core = core
-        self._nki = nki
+        # Has the same operations, on the declared dtypes.
+        self._device = _trnemu.Builder(core.target, core.name, core.cores, True)
+        self._device.become_nki(nki)
+        self._twins = _Twins(core, self._device)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._core, name)
 
+    def select_core(self, core: int) -> None:
+        """Builder.select_core."""
+        self._core.select_core(core)
+        self._device.select_core(core)
+
     def add(self, index: int, args: Any, kwargs: dict[str, Any]) -> Any:
         """Builder.add. Fault (unsupported) for an operation that the device
         takes with the declared dtypes, and not with float32."""
+        narrow = _narrow([*args, *kwargs.values()])
+        if narrow:
+            self._check(index, args, kwargs)
         try:
             return self._core.add(index, args, kwargs)
         except Fault as fault:
-            narrow = _narrow([*args, *kwargs.values()])
             if not narrow:
                 raise
-            self._as_declared(index, args, kwargs)
             _refuse_as(
                 fault,
                 "unsupported",
@@ -247,22 +254,14 @@ class HighPrecisionBuilder:
                 _REMEDY,
             )
 
-    def _as_declared(
-        self, index: int, args: Any, kwargs: dict[str, Any]
-    ) -> None:
+    def _check(self, index: int, args: Any, kwargs: dict[str, Any]) -> None:
         """Raises what the device has against the operation, if anything."""
-        device = _trnemu.Builder(
-            self._core.target, self._core.name, self._core.cores, True
-        )
-        device.become_nki(self._nki)
-        device.select_core(self._core.core)
-        twins = _Twins(self._core, device)
         try:
-            arguments = [twins.of(a) for a in args]
-            keywords = {k: twins.of(v) for k, v in kwargs.items()}
+            arguments = [self._twins.of(a) for a in args]
+            keywords = {k: self._twins.of(v) for k, v in kwargs.items()}
         except (Fault, TypeError):
             return  # a view that only a run knows
-        device.add(index, tuple(arguments), keywords)
+        self._device.add(index, tuple(arguments), keywords)
 
     def build(self) -> Any:
         """Builder.build; a fault of capacity says what doubles the tiles."""
@@ -288,12 +287,13 @@ class _Twins:
         self._core = core
         self._device = device
         self._tensors: dict[tuple[int, Dtype], View] = {}
+        self._register = make_register(device.add_register(0))
 
     def of(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return type(value)(map(self.of, value))
         if isinstance(value, VirtualRegister):
-            return make_register(self._device.add_register(0))
+            return self._register
         if not isinstance(value, NkiTensor):
             return value
         if value.is_indirect():
