@@ -177,6 +177,8 @@ class Arguments:
         kind = stored(self._trace, dtype)
         if kind != dtype:
             array = array.astype(kind.numpy)
+        if array.dtype.names is not None:  # of a packed type
+            array = np.ascontiguousarray(array).view(kind.numpy)
         self.values[unique] = np.ascontiguousarray(array)
         return tensor
 
@@ -242,6 +244,8 @@ class Arguments:
             if name not in outputs:
                 continue
             if value is array:
+                if array.dtype.names is not None:
+                    array = array[array.dtype.names[0]]
                 np.copyto(array, outputs[name], casting="unsafe")
             else:
                 new = to_torch(outputs[name])

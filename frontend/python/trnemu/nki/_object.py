@@ -6,6 +6,9 @@ import enum
 from typing import Any
 
 
+_PLAIN = (bool, int, float, str, type(None), enum.Enum)
+
+
 class NKIObject:
     """The base class of a kernel's configuration objects.
 
@@ -14,9 +17,24 @@ class NKIObject:
     annotations and no __init__ takes them in order as positional arguments
     too. What is not given is not set.
 
+    A class whose attributes are all without annotations (`size = None`) takes
+    them as a dataclass's fields, by @dataclass too: so the device's front end
+    has it, where Python's dataclass would have no fields.
+
     Raises TypeError for a positional argument without a name to go to, and for
     one given twice.
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        if issubclass(cls, enum.Enum) or own.get("__annotations__"):
+            return
+        cls.__annotations__ = {
+            name: type(value)
+            for name, value in own.items()
+            if not name.startswith("__") and isinstance(value, _PLAIN)
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if isinstance(self, enum.Enum):

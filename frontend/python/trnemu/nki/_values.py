@@ -266,6 +266,12 @@ def check_branch() -> None:
         )
 
 
+def branches() -> bool:
+    """Whether the kernel's code takes a branch on what is being asked for."""
+    frame = _kernel_frame()
+    return frame is not None and _loops.use_of(frame) == "branch"
+
+
 def _kernel_frame() -> FrameType | None:
     """The innermost frame outside this package and NumPy."""
     frame: FrameType | None = sys._getframe(1)

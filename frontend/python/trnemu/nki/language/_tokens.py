@@ -70,7 +70,9 @@ _BY_NAME = {str(d): d for d in DTYPES}
 
 def dtype_of(given: Any) -> Dtype:
     """The dtype that `given` names: a Dtype, a name with or without a module
-    ("float32", "torch.float32", "float8e4"), a NumPy, ml_dtypes or torch type.
+    ("float32", "torch.float32", "float8e4"), a NumPy, ml_dtypes or torch type,
+    a NumPy dtype of one field named as a packed type, in a word of its size:
+    np.dtype([("float8_e4m3fn_x4", np.uint32)]).
 
     Raises TypeError, with the names there are, for anything else.
     """
@@ -98,9 +100,20 @@ def _name_of(given: Any) -> str | None:
     if not isinstance(given, (np.dtype, type)):
         return None
     try:
-        return np.dtype(given).name
+        found = np.dtype(given)
     except TypeError:
         return None
+    return found.name if found.names is None else _packed_name(found)
+
+
+def _packed_name(structure: np.dtype[Any]) -> str | None:
+    """The packed type that a dtype of one field is named after."""
+    assert structure.names is not None  # the caller has looked
+    found = _BY_NAME.get(structure.names[0])
+    if found is None or not found.endswith("_x4"):
+        return None
+    same = np.dtype([(str(found), found.numpy)])
+    return str(found) if structure == same else None
 
 
 class MemoryRegion(Enum):
