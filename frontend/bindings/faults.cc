@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
+#include "frontend/bindings/sources.h"
 #include "isa/diagnostic_catalog.h"
 
 namespace trnemu::bindings {
@@ -68,6 +69,32 @@ bool IsPackageFile(std::string_view file) {
   return !prefix.empty() && file.starts_with(prefix);
 }
 
+namespace {
+
+// ", called at k.py:12 in kernel": the calls from the kernel being recorded to
+// `frame`; "" if it is the kernel's, or there is none.
+std::string CallsUpTo(PyFrameObject* frame) {
+  std::string calls;
+  nb::object next = nb::borrow(reinterpret_cast<PyObject*>(frame));
+  for (bool first = true; Kernel() != nullptr && next.is_valid();
+       first = false) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(next.ptr());
+    const nb::object code =
+        nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
+    const auto* c = reinterpret_cast<PyCodeObject*>(code.ptr());
+    const std::string file = TextOf(c->co_filename);
+    if (!first && !IsPackageFile(file)) {
+      absl::StrAppend(&calls, ", called at ", file, ":",
+                      PyFrame_GetLineNumber(raw), " in ", TextOf(c->co_name));
+    }
+    if (c == Kernel()) return calls;
+    next = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw)));
+  }
+  return "";
+}
+
+}  // namespace
+
 UserLine FindUserLine() {
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   while (frame.is_valid()) {
@@ -80,7 +107,7 @@ UserLine FindUserLine() {
     if (!IsPackageFile(file) && !file.starts_with("<frozen ")) {
       return {std::move(file),
               static_cast<uint32_t>(PyFrame_GetLineNumber(raw)),
-              TextOf(c->co_name)};
+              absl::StrCat(TextOf(c->co_name), CallsUpTo(raw))};
     }
     frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw)));
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "frontend/bindings/bindings.h"
+#include "frontend/bindings/sources.h"
 #include "isa/diagnostic_catalog.h"
 
 NB_MODULE(_trnemu, m) {
@@ -20,6 +21,9 @@ NB_MODULE(_trnemu, m) {
   bindings::BindProgram(m);
   bindings::BindDevice(m);
   bindings::BindTable(m);
+  m.def("set_kernel", &bindings::SetKernel, nb::arg("code").none(),
+        nb::sig("def set_kernel(code: types.CodeType | None) -> None"),
+        "The kernel that this thread records: sources have the calls from it.");
   m.def("set_package", &bindings::SetPackagePrefix, nb::arg("directory"),
         "Frames of files in this directory are not the user's.");
   m.def(

@@ -1,5 +1,9 @@
 #include "frontend/bindings/sources.h"
 
+#include <array>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 #include "frontend/bindings/bindings.h"
 
 namespace trnemu::bindings {
@@ -9,7 +13,30 @@ nb::object FrameOf(PyFrameObject* frame) {
   return nb::steal(reinterpret_cast<PyObject*>(frame));
 }
 
+// Deeper chains are cut off at the far end.
+constexpr int kMaxCalls = 32;
+
+// Not an nb::object, which would be destroyed after the interpreter.
+thread_local PyObject* kernel_code = nullptr;
+
+std::string CallText(PyFrameObject* frame, PyCodeObject* code) {
+  return absl::StrCat(", called at ", TextOf(code->co_filename), ":",
+                      PyFrame_GetLineNumber(frame), " in ",
+                      TextOf(code->co_name));
+}
+
 }  // namespace
+
+void SetKernel(nb::handle code) {
+  PyObject* const before = kernel_code;
+  kernel_code = code.is_none() ? nullptr : code.ptr();
+  Py_XINCREF(kernel_code);
+  Py_XDECREF(before);
+}
+
+PyCodeObject* Kernel() {
+  return reinterpret_cast<PyCodeObject*>(kernel_code);
+}
 
 bool Sources::IsOurs(PyCodeObject* code) {
   const auto [at, added] = codes_.try_emplace(code);
@@ -28,6 +55,47 @@ uint32_t Sources::LabelIndex(std::string_view label) {
   return labels_.try_emplace(std::string(label), next).first->second;
 }
 
+uint32_t Sources::Find(const Place& place, PyFrameObject* frame) {
+  const auto next = static_cast<uint32_t>(known_.size() + 1);
+  const auto [at, added] = places_.try_emplace(place, next);
+  if (added) {
+    PyCodeObject* const code = PyFrame_GetCode(frame);
+    const nb::object hold = nb::steal(reinterpret_cast<PyObject*>(code));
+    Known known;
+    known.calls = CallText(frame, code);
+    if (place.caller != 0) known.calls += known_[place.caller - 1].calls;
+    known_.push_back(std::move(known));
+  }
+  return at->second;
+}
+
+uint32_t Sources::CallerOf(PyFrameObject* frame) {
+  // Outwards to the kernel, then places from there inwards.
+  std::array<nb::object, kMaxCalls> frames;
+  int count = 0;
+  bool found = false;
+  nb::object next = FrameOf(PyFrame_GetBack(frame));
+  while (!found && next.is_valid() && count < kMaxCalls) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(next.ptr());
+    PyCodeObject* const code = PyFrame_GetCode(raw);
+    const nb::object hold = nb::steal(reinterpret_cast<PyObject*>(code));
+    found = code == Kernel();
+    const nb::object back = FrameOf(PyFrame_GetBack(raw));
+    if (found || !IsOurs(code)) frames[count++] = std::move(next);
+    next = back;
+  }
+  if (!found) return 0;
+  uint32_t caller = 0;
+  while (count > 0) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(frames[--count].ptr());
+    PyCodeObject* const code = PyFrame_GetCode(raw);
+    const nb::object hold = nb::steal(reinterpret_cast<PyObject*>(code));
+    IsOurs(code);  // keeps it
+    caller = Find({code, PyFrame_GetLasti(raw), 0, caller}, raw);
+  }
+  return caller;
+}
+
 uint32_t Sources::Here(ProgramBuilder& builder, std::string_view label) {
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
   while (frame.is_valid()) {
@@ -38,15 +106,19 @@ uint32_t Sources::Here(ProgramBuilder& builder, std::string_view label) {
       frame = FrameOf(PyFrame_GetBack(raw));
       continue;
     }
-    const Place place{code, PyFrame_GetLasti(raw), LabelIndex(label)};
-    const auto [at, added] = places_.try_emplace(place);
-    if (added) {
-      at->second =
-          builder.AddSource(TextOf(code->co_filename),
-                            static_cast<uint32_t>(PyFrame_GetLineNumber(raw)),
-                            TextOf(code->co_name), label);
+    const bool called = Kernel() != nullptr && code != Kernel();
+    const uint32_t caller = called ? CallerOf(raw) : 0;
+    const uint32_t place =
+        Find({code, PyFrame_GetLasti(raw), LabelIndex(label), caller}, raw);
+    Known& known = known_[place - 1];
+    if (known.source == kNoSource) {
+      std::string function = TextOf(code->co_name);
+      if (caller != 0) function += known_[caller - 1].calls;
+      known.source = builder.AddSource(
+          TextOf(code->co_filename),
+          static_cast<uint32_t>(PyFrame_GetLineNumber(raw)), function, label);
     }
-    return at->second;
+    return known.source;
   }
   return label.empty() ? kNoSource : builder.AddSource("", 0, "", label);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "isa/builder.h"
@@ -15,13 +16,20 @@ namespace trnemu::bindings {
 
 namespace nb = nanobind;
 
+// The code of the kernel that this thread records, or none: where chains of
+// calls end. Needs the GIL.
+void SetKernel(nb::handle code);
+PyCodeObject* Kernel();
+
 // Asked for every instruction. A place in the code is looked at once; after
-// that it is found by its code object and its position there, without strings.
-// Needs the GIL.
+// that it is found by its code object, its position there and the place it was
+// called from, without strings. Needs the GIL.
 class Sources {
  public:
   // The source of the innermost frame outside the package, added to `builder`
   // if it is new; kNoSource if there is neither such a frame nor a label.
+  // Inside a kernel its function has the calls that led to it: "f, called at
+  // k.py:12 in kernel".
   uint32_t Here(ProgramBuilder& builder, std::string_view label);
 
  private:
@@ -33,17 +41,28 @@ class Sources {
     const void* code = nullptr;
     int instruction = 0;
     uint32_t label = 0;
+    uint32_t caller = 0;  // 1 + its position in known_; 0: none
     bool operator==(const Place&) const = default;
     template <typename H>
     friend H AbslHashValue(H h, const Place& p) {
-      return H::combine(std::move(h), p.code, p.instruction, p.label);
+      return H::combine(std::move(h), p.code, p.instruction, p.label, p.caller);
     }
+  };
+  struct Known {
+    uint32_t source = kNoSource;  // once an instruction was issued there
+    std::string calls;            // ", called at k.py:12 in kernel"
   };
   bool IsOurs(PyCodeObject* code);
   uint32_t LabelIndex(std::string_view label);
+  // The place's position in known_, and 1.
+  uint32_t Find(const Place& place, PyFrameObject* frame);
+  // The place that called `frame`, and 1; 0 if the kernel is not among its
+  // callers.
+  uint32_t CallerOf(PyFrameObject* frame);
 
   absl::flat_hash_map<const void*, Code> codes_;
   absl::flat_hash_map<Place, uint32_t> places_;
+  std::vector<Known> known_;
   absl::flat_hash_map<std::string, uint32_t> labels_;
 };
 

@@ -309,9 +309,61 @@ def test_a_fault_names_the_kernel_s_line_and_what_called_it():
     at = [i + 1 for i, line in enumerate(lines) if line.endswith("# here")]
     called = [i + 1 for i, line in enumerate(lines)
               if line.endswith("# and here")]
-    assert caught.value.source == f"{__file__}:{at[0]} in helper"
-    assert caught.value.finding.calls == (
-        f"{__file__}:{called[0]} in kernel",)
+    assert caught.value.source == (
+        f"{__file__}:{at[0]} in helper, called at {__file__}:{called[0]} in "
+        "kernel")
+    assert caught.value.calls == (f"{__file__}:{called[0]} in kernel",)
+
+
+def test_a_fault_of_the_run_names_what_called_the_line_too():
+    def load_all_but_one(tile, x):
+        nisa.dma_copy(dst=tile[0:3], src=x[0:3])
+
+    def total(tile, x):
+        load_all_but_one(tile, x)
+        sums = nl.ndarray((4, 1), x.dtype)
+        nisa.tensor_reduce(dst=sums, op=nl.add, data=tile, axis=1)
+        return sums
+
+    @nki.jit
+    def kernel(x):
+        out = nl.ndarray((8, 1), x.dtype, buffer=nl.shared_hbm)
+        full = nl.load(x)
+        nl.store(out[0:4], nl.sum(full, axis=1, keepdims=True))
+        nl.store(out[4:8], total(nl.ndarray(x.shape, x.dtype), x))
+        return out
+
+    with pytest.raises(trnemu.Fault) as caught:
+        kernel(ramp(4, 8))
+    fault = caught.value
+    assert fault.id == "memory.read_unwritten"
+    assert " in total, called at " in fault.source
+    assert fault.source.endswith(" in kernel")
+    assert len(fault.calls) == 1
+    assert "in load_all_but_one, called at" in "".join(fault.related)
+
+
+def test_one_line_reached_in_two_ways_has_two_chains():
+    faults = []
+
+    def broken(tile):
+        try:
+            nisa.activation(dst=tile, op=nl.exp, data=tile, bias=tile)
+        except trnemu.Fault as fault:
+            faults.append(fault)
+
+    @nki.jit
+    def kernel(x):
+        t = nl.load(x)
+        broken(t)
+        broken(t)
+        return x
+
+    kernel(ramp(4, 8))
+    first, second = (f.calls[0] for f in faults)
+    assert first != second
+    assert int(second.split(":")[1].split()[0]) == int(
+        first.split(":")[1].split()[0]) + 1
 
 
 def test_tensors_have_the_names_of_the_kernel_s_variables():

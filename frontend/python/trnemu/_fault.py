@@ -81,8 +81,15 @@ class Fault(Exception):
 
     @property
     def source(self) -> str:
-        """"file:line in function" of the user's code, or ""."""
+        """"file:line in function" of the user's code, or "". Inside a kernel of
+        nki with the calls that led there: ", called at file:line in kernel"."""
         return self.finding.source
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Where the function of `source` was called from, and so on out to the
+        kernel of nki, innermost first, each "file:line in function"."""
+        return tuple(self.source.split(", called at ")[1:])
 
     @property
     def details(self) -> dict[str, str]:

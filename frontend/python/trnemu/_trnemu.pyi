@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 import os
+import types
 from typing import Any
 
 import trnemu._dtype
@@ -576,6 +577,9 @@ def numerics_rows() -> dict[str, tuple[tuple[str, ...], str]]:
 
 def target_generations() -> dict[str, int]:
     """name -> generation of NeuronCore."""
+
+def set_kernel(code: types.CodeType | None) -> None:
+    """The kernel that this thread records: sources have the calls from it."""
 
 def set_package(directory: str) -> None:
     """Frames of files in this directory are not the user's."""

@@ -183,7 +183,12 @@ class Kernel:
         trace.arguments = arguments
 
         def body() -> Any:
-            result = self.func(*bound.args, **bound.kwargs)
+            # In the thread of each core.
+            _trnemu.set_kernel(_plain(self.func).__code__)
+            try:
+                result = self.func(*bound.args, **bound.kwargs)
+            finally:
+                _trnemu.set_kernel(None)
             if inspect.isgenerator(result) or inspect.iscoroutine(result):
                 result.close()
                 raise TypeError(
@@ -194,9 +199,6 @@ class Kernel:
             _loops.check_left(trace)
             return result
 
-        set_root = getattr(trace.core, "set_chain_root", None)
-        if set_root is not None:
-            set_root(_plain(self.func).__code__)
         with _trace.recording(trace):
             if self.cores == 2:
                 trace.lockstep = Lockstep(trace)

@@ -17,6 +17,7 @@ import json
 import sys
 import types
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ FRONTENDS = ("parser", "tracer")
 _BASES = frozenset(("NKIObject", "Enum"))
 _IN_CLASS = (ast.Pass, ast.Assign, ast.AnnAssign, ast.FunctionDef)
 _DEPTH = 8  # of containers within containers
+_ELEMENTS = 1000  # of a container: the rest of a table is like these
 # Objects of these are values of NKI, of NumPy, or annotations.
 _VALUES_OF = frozenset("nki trnemu numpy ml_dtypes typing builtins".split())
 
@@ -202,13 +204,13 @@ class _Checker:
             self._report("set", place, what)
         elif isinstance(value, (list, tuple)):
             if depth < _DEPTH:
-                for element in value:
+                for element in value[:_ELEMENTS]:
                     self._reach_value(element, place, what, depth + 1)
         elif type(value) is dict:
             if any(not isinstance(key, str) for key in value):
                 self._report("dict_key", place, what)
             elif depth < _DEPTH:
-                for element in value.values():
+                for element in islice(value.values(), _ELEMENTS):
                     self._reach_value(element, place, what, depth + 1)
         else:
             self._object(value, place, what)

@@ -53,7 +53,10 @@ _SELF = ast.Name(id="", ctx=ast.Load())  # "as before", of an augmented one
 
 def root_of(value: object) -> str:
     """The top-level module that value, or else its type, is from."""
-    module = getattr(value, "__module__", None)
+    try:
+        module = getattr(value, "__module__", None)
+    except Exception:  # an object's own __getattr__
+        module = None
     if not isinstance(module, str):
         module = type(value).__module__
     if isinstance(value, types.ModuleType):
@@ -329,6 +332,6 @@ def unwrapped(value: Any) -> Any:
     """What a jitted or wrapped function is about."""
     try:
         return inspect.unwrap(value)
-    except ValueError:  # a cycle
+    except Exception:  # a cycle, or an object's own __getattr__
         return value
 
