@@ -155,7 +155,7 @@ def as_bound(tile):
 
 
 def on_the_tile(tile):
-    if tile:
+    if tile[0:1, 0:1]:
         pass
 
 

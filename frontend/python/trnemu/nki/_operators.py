@@ -21,7 +21,6 @@ from trnemu.nki._values import (
     text_of,
     values_of,
 )
-from trnemu.nki.language._tokens import is_hbm
 
 
 def _array(self: NkiTensor, dtype: Any = None, copy: Any = None) -> Any:
@@ -54,9 +53,9 @@ def _array_function(
 
 
 def _bool(self: NkiTensor) -> bool:
-    # `if bias:` asks whether an optional argument is there: that is what the
+    # `if bias:` asks whether an optional operand is there: that is what the
     # device's front end makes of it, and many values have no one truth.
-    if is_hbm(self.buffer) and self.size > 1 and branches():
+    if self.size > 1 and branches():
         return True
     check_branch()
     return bool((values_of(self) != 0).all())
