@@ -166,6 +166,8 @@ class ProgramBuilder {
   // That registers are the current core's, and count no loop that has ended.
   absl::Status CheckRegister(uint32_t number, int core) const;
   absl::Status CheckRegisters(const Call& call) const;
+  // That nothing is written to the data of the program.
+  absl::Status CheckConstants(const Call& call) const;
   std::vector<uint32_t> LoopsAround(const Added& added) const;
 
   // Per core: registers made, those that count a loop, and loops that are

@@ -80,6 +80,25 @@ absl::Status ProgramBuilder::CheckRegisterWrites(const Call& call) const {
   return absl::OkStatus();
 }
 
+absl::Status ProgramBuilder::CheckConstants(const Call& call) const {
+  const auto& parameters = call.operation->parameters;
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    const Value& value = call[static_cast<int>(p)];
+    if (!value.is_tile() || parameters[p].role == Role::kIn ||
+        call.operation->name == "core_barrier") {
+      continue;
+    }
+    const Tensor& t = draft_.program.tensors[value.access.tensor];
+    if (t.kind != TensorKind::kConstant) continue;
+    return Illegal("tensor.constant_written",
+                   absl::StrCat(std::string(call.operation->name), ": ",
+                                std::string(parameters[p].name), " is ", t.name,
+                                ", a constant of the program, which every run "
+                                "shares"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ProgramBuilder::CheckRegister(uint32_t number, int core) const {
   if (core >= 0 && core != core_) {
     return Illegal("register.core",
@@ -345,6 +364,7 @@ absl::Status ProgramBuilder::Add(Call& call, const CallOptions& given) {
     return ToStatus(std::move(d));
   }
   if (absl::Status ok = CheckRegisterWrites(call); !ok.ok()) return ok;
+  if (absl::Status ok = CheckConstants(call); !ok.ok()) return ok;
   std::vector<Wait> waits;
   if (operation.name == "nc_transpose" && call.engine == Engine::kTensor) {
     absl::StatusOr<Value> identity =

@@ -154,6 +154,11 @@ constexpr CatalogEntry kEntries[] = {
      "This generation cannot join two cores to a logical one.",
      "a program of two cores on trn1", "Use cores=1, or another target.",
      Severity::kError, true},
+    {"tensor.constant_written", kIllegal,
+     "An instruction writes to a constant, which is data of the program that "
+     "every run shares.",
+     "dma_copy(dst=constant, src=tile)",
+     "Copy it to a tensor of your own first."},
     {"tensor.data", kIllegal, "The bytes of a constant do not have its size.",
      "a (4, 4) float32 constant of 60 bytes",
      "Give the array that the shape and dtype say."},

@@ -1,5 +1,12 @@
 # Diagnostics of tensor. README.md says how this is read.
 
+#% tensor.constant_written
+b = trnemu.ProgramBuilder(target="trn2")
+table = b.constant("table", np.zeros((4, 8), np.float32))  # fix: table = b.output("table", (4, 8), "float32")
+t = b.sbuf((4, 8), "float32")
+b.memset(dst=t, value=1.0)
+b.dma_copy(dst=table, src=t)
+
 #% tensor.data
 #! NumPy arrays have the bytes of their shape; for callers from C++.
 

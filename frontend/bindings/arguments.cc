@@ -287,6 +287,7 @@ class Reader {
     if (view.builder != builder_) {
       OfAnotherBuilder(spec, absl::StrCat("'", view.view.name, "', a view"));
     }
+    RaiseIfBroken(view);
     const absl::Status ok = SetTile(view.view, spec.keep_dims, to);
     if (!ok.ok()) RaiseHere(ok);
   }

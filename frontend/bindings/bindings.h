@@ -31,6 +31,9 @@ namespace nb = nanobind;
 struct BoundView {
   View view;
   uint64_t builder = 0;
+  // Why it cannot be used: an access pattern of nki that leaves its tensor,
+  // which a kernel may make and not use. Null for all others.
+  std::shared_ptr<const Diagnostic> broken = nullptr;
 };
 struct BoundSemaphore {
   uint32_t index = 0;
@@ -72,6 +75,9 @@ std::string TextOf(PyObject* unicode);
 // Raise trnemu.Fault (InputFault for category input).
 [[noreturn]] void Raise(Diagnostic diagnostic);
 [[noreturn]] void Raise(const absl::Status& status);
+// Raises what is wrong with a view, at the line that uses it; nothing if it is
+// sound.
+void RaiseIfBroken(const BoundView& view);
 // The same with the user's line, where the diagnostic has none.
 [[noreturn]] void RaiseHere(const absl::Status& status);
 [[noreturn]] void RaiseHere(Category category, std::string_view id,

@@ -135,6 +135,16 @@ void RaiseHere(const absl::Status& status) {
   Raise(std::move(d));
 }
 
+void RaiseIfBroken(const BoundView& view) {
+  if (view.broken == nullptr) return;
+  Diagnostic d = *view.broken;
+  if (!d.source.empty()) {
+    d.related.push_back(absl::StrCat("the view was made at ", d.source));
+    d.source.clear();
+  }
+  RaiseHere(ToStatus(std::move(d)));
+}
+
 void RaiseHere(Category category, std::string_view id, std::string message) {
   RaiseHere(MakeFault(category, id, message));
 }

@@ -26,7 +26,9 @@ struct BoundSlice {
 };
 
 const BoundTensor& Self(nb::handle self) {
-  return *nb::inst_ptr<BoundTensor>(self);
+  const BoundTensor& tensor = *nb::inst_ptr<BoundTensor>(self);
+  RaiseIfBroken(tensor);
+  return tensor;
 }
 
 // An instance of `type`, a Python class on top of BoundTensor.
@@ -84,6 +86,7 @@ std::optional<DynamicIndex> ToDynamic(const BoundTensor& self,
     index.core = reg->core;
     builder = reg->builder;
   } else if (nb::try_cast(object, view) && view != nullptr) {
+    RaiseIfBroken(*view);
     index.tile = view->view;
     builder = view->builder;
   } else {
@@ -257,6 +260,27 @@ int64_t StartIn(const View& view, Dtype dtype) {
   return bytes / size;
 }
 
+// The view of an access pattern; one that leaves its tensor can be made, and is
+// refused where it is used.
+nb::object WrapPattern(nb::handle self, std::span<const Dim> pattern,
+                       absl::StatusOr<View> view) {
+  if (view.ok()) return Wrap(self, std::move(view));
+  Diagnostic d = DiagnosticOf(view.status());
+  if (d.category != Category::kOutOfBounds || pattern.empty()) {
+    RaiseHere(view.status());
+  }
+  const UserLine at = FindUserLine();
+  d.source = absl::StrCat(at.file, ":", at.line, " in ", at.function);
+  const BoundTensor& from = Self(self);
+  BoundTensor tensor;
+  tensor.view = from.view;
+  tensor.view.dims.assign(pattern.begin(), pattern.end());
+  tensor.builder = from.builder;
+  tensor.region = from.region;
+  tensor.broken = std::make_shared<const Diagnostic>(std::move(d));
+  return Make(self.type(), std::move(tensor));
+}
+
 nb::object Ap(nb::handle self, nb::handle pattern, nb::handle offset,
               nb::handle scalar_offset, nb::handle vector_offset,
               nb::handle indirect_dim, nb::handle dtype) {
@@ -279,7 +303,8 @@ nb::object Ap(nb::handle self, nb::handle pattern, nb::handle offset,
           "scalar_offset must be a register or a tensor of one element, not ",
           TypeName(scalar_offset)));
     }
-    return Wrap(self, AccessPattern(view, dims, start, as, dim, *index, true));
+    return WrapPattern(
+        self, dims, AccessPattern(view, dims, start, as, dim, *index, true));
   }
   if (!vector_offset.is_none()) {
     auto index = ToDynamic(from, vector_offset, "vector_offset");
@@ -287,10 +312,11 @@ nb::object Ap(nb::handle self, nb::handle pattern, nb::handle offset,
       RaiseTypeError(absl::StrCat("vector_offset must be a tensor, not ",
                                   TypeName(vector_offset)));
     }
-    return Wrap(self, AccessPattern(view, dims, start, as, dim, index->tile,
-                                    true));
+    return WrapPattern(
+        self, dims,
+        AccessPattern(view, dims, start, as, dim, index->tile, true));
   }
-  return Wrap(self, AccessPattern(view, dims, start, as));
+  return WrapPattern(self, dims, AccessPattern(view, dims, start, as));
 }
 
 // The shape with dimensions `first` to `last` replaced by `inner`.
@@ -403,6 +429,7 @@ const BoundView& Tensor(const BoundTensor& self, nb::handle object,
     RaiseHere(Category::kIllegal, "argument.builder",
               absl::StrCat(std::string(what), " is of another kernel"));
   }
+  RaiseIfBroken(*view);
   return *view;
 }
 

@@ -154,6 +154,25 @@ def test_what_is_no_view_is_refused(use, id):
     assert caught.value.id == id
 
 
+@pytest.mark.parametrize("use", [
+    lambda v: nisa.tensor_scalar(dst=v, data=v, op0=nl.add, operand0=1.0),
+    lambda v: v[0:1],
+    np.asarray,
+])
+def test_a_pattern_outside_its_tensor_is_refused_where_it_is_used(use):
+    """nki-library makes such views in a loop and uses those inside only."""
+
+    def look(x):
+        v = nl.load(x).ap([[48, 4], [1, 48]], offset=8)
+        assert v.shape == (4, 48)
+        use(v)
+
+    with pytest.raises(trnemu.Fault) as caught:
+        in_kernel(look, X)
+    assert caught.value.id == "access.pattern_out_of_bounds"
+    assert "the view was made at" in caught.value.related[0]
+
+
 def test_indices_of_other_kinds_are_type_errors():
     for key in ("a", 1.5, np.ones(3)):
         with pytest.raises(TypeError):
