@@ -1,9 +1,9 @@
 # A kernel for each construct that the device's front end refuses, as
-# test_nki_strict.py reads them: a block starts with `#% ID`, of the tracer
+# nki_strict_kit.py reads them: a block starts with `#% ID`, of the tracer
 # with `#% ID tracer`. `# fix: CODE` says what its line becomes, `# fix: leave
 # out` that it goes; on a line of its own the line is added. The finding is at
 # the lines with a fix, or, if any has it, at those marked `# here`. The
-# imports of test_nki_strict.py stand before each.
+# imports of nki_strict_kit.py stand before each.
 
 #% comprehension
 def kernel(x):

@@ -51,9 +51,9 @@ def check(function: Any, *, frontend: str = "parser") -> list[Finding]:
     function: a kernel, jitted or not. frontend: "parser", the default of the
     device, or "tracer", which executes Python and has fewer rules. Returns
     findings with ids nki.strict.*, by file and line: of severity "error" what
-    is refused, "warning" what may give another result, or may be refused. The source file is
-    read as it is now. Raises ValueError for another front end, TypeError for
-    what is no function.
+    is refused, "warning" what may give another result, or may be refused. The
+    source file is read as it is now. Raises ValueError for another front end,
+    TypeError for what is no function.
     """
     target = unwrapped(function)
     if not isinstance(target, types.FunctionType):
@@ -310,7 +310,7 @@ class _Checker:
 
 def _finding(rule: Rule, place: _Place, what: str) -> Finding:
     finding = Finding(
-        "illegal" if rule.severity == "error" else "unspecified",
+        "illegal",
         f"nki.strict.{rule.id}",
         rule.message.format(what=what),
         remedy=rule.instead,
