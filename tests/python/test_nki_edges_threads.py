@@ -108,6 +108,23 @@ def test_a_launch_within_a_kernel_is_a_call_that_takes_tensors(capsys):
         kernel(ramp(2, 2))
 
 
+def test_a_kernel_on_two_cores_is_no_part_of_one_on_one_core():
+    kernel = nki.jit(lambda x: [nl.num_programs(), plus[2]][1](x))
+    fault = refused(kernel, ramp(4, 4))
+    assert fault.id == "nki.grid" and "launched on one core" in fault.message
+
+    @nki.jit
+    def both(x):
+        me = nl.program_id(0)
+        out = nl.ndarray((2, 4, 4), x.dtype, buffer=nl.shared_hbm)
+        tile = nl.load(x)
+        nki.jit(lambda t: add(t, 1.0 + nl.program_id(0)))[2](tile)
+        nl.store(out[me], tile)
+        return out
+
+    same(both[2](ramp(4, 4)), np.stack([ramp(4, 4) + 1, ramp(4, 4) + 2]))
+
+
 def test_a_kernel_that_calls_itself_is_inlined():
     @nki.jit
     def kernel(x, n):

@@ -141,7 +141,17 @@ class Kernel:
         return self._like(schedule=edges)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _trace.active() is not None:
+        active = _trace.active()
+        if active is not None:
+            if self.cores > active.cores:
+                refuse(
+                    "illegal",
+                    "nki.grid",
+                    f"{self.__name__}[2] is called in {active.name}, which is "
+                    "launched on one core; a kernel within a kernel runs on "
+                    "the cores of the outer one",
+                    remedy=f"launch {active.name}[2](...)",
+                )
             return self.func(*args, **kwargs)
         return self._launch(self.record(*args, **kwargs))
 
