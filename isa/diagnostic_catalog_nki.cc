@@ -111,10 +111,11 @@ constexpr CatalogEntry kEntries[] = {
      "The patterns of rearrange do not fit the tensor's shape or each other.",
      "x.rearrange(['p', 'f'], ['p', 'g'])",
      "Use the same names on both sides, one for each axis or a tuple."},
-    {"nki.register_arithmetic", kUnsupported,
+    {"nki.register_arithmetic", kIllegal,
      "Arithmetic of Python on a register; nki has none.", "register + 1",
-     "Compute on a tensor of one element and nisa.register_load it, or let "
-     "ap(indirect_dim=) scale the index."},
+     "Let the loop step, nl.dynamic_range(0, 128, 32) with nl.ds(i, 32); let "
+     "ap(indirect_dim=) scale the index; or compute on a tensor of one element "
+     "and nisa.register_load it."},
     {"nki.register_branch", kIllegal, "A branch on a register's value.",
      "if register: ...",
      "nl.while_loop or `while register:` for loops; select values with "

@@ -112,8 +112,26 @@ class Reader {
   }
   [[noreturn]] void WrongKind(const ParameterSpec& spec, std::string_view must,
                               nb::handle value) const {
-    Fail(absl::StrCat("argument '", std::string(spec.name), "' must be ",
-                      std::string(must), ", not ", TypeName(value)));
+    const std::string type = TypeName(value);
+    if (!nki_) {
+      Fail(absl::StrCat("argument '", std::string(spec.name), "' must be ",
+                        std::string(must), ", not ", type));
+    }
+    // As an author of nki calls it, with what is usually meant.
+    std::string what(must);
+    if (const size_t at = what.find("View"); at != what.npos) {
+      what.replace(at, 4, "tensor");
+    }
+    std::string hint;
+    if (type.ends_with("NkiInstruction")) {
+      hint = "; an instruction gives no tile: use what it was given as dst=";
+    } else if (type.ends_with("TileValues") || type == "numpy.ndarray") {
+      hint =
+          "; NumPy's functions only look at values: use nl's, or "
+          "nl.shared_constant for an array";
+    }
+    Fail(absl::StrCat("argument '", std::string(spec.name), "' must be ", what,
+                      ", not ", type, hint));
   }
   std::string Argument(const ParameterSpec& spec) const {
     return absl::StrCat(std::string(operation_.name), "() argument '",

@@ -276,6 +276,34 @@ def test_a_tile_cannot_be_returned():
     assert caught.value.id == "nki.return"
 
 
+@pytest.mark.parametrize("use, hint", [
+    (lambda t: nisa.tensor_copy(dst=t, src=nisa.tensor_copy(dst=t, src=t)),
+     "use what it was given as dst="),
+    (lambda t: nisa.tensor_copy(dst=t, src=np.exp(t)), "use nl's"),
+])
+def test_what_is_no_tensor_is_refused_with_what_was_meant(use, hint):
+    @nki.jit
+    def kernel(x):
+        use(nl.load(x))
+
+    with pytest.raises(TypeError, match="must be a tensor, not .*" + hint):
+        kernel(ramp(4, 4))
+
+
+def test_wrong_arguments_of_a_launch_name_the_kernel_and_the_nearest():
+    @nki.jit
+    def kernel(x, epsilon=1e-6):
+        return x
+
+    for call, says in (
+            (lambda: kernel(), r"kernel\(\): missing a required argument"),
+            (lambda: kernel(ramp(4, 4), epsilom=1), "did you mean 'epsilon'"),
+            (lambda: nki.trace(kernel, ramp(4, 4), target="trn1"),
+             r"with_options\(target=")):
+        with pytest.raises(TypeError, match=says):
+            call()
+
+
 def test_instructions_outside_of_kernels_are_refused():
     with pytest.raises(trnemu.Fault) as caught:
         nl.ndarray((4, 4), nl.float32)

@@ -455,6 +455,24 @@ def test_a_barrier_orders_what_the_other_core_wrote():
     assert caught.value.category in ("race", "uninitialized")
 
 
+def test_cores_that_write_one_place_are_run_in_other_orders():
+    @nki.jit
+    def kernel(x, differ):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        t = nl.ndarray(x.shape, x.dtype)
+        value = float(nl.program_id(0)) if differ else 3.0
+        nisa.memset(dst=t, value=value)
+        nl.store(out, t)
+        return out
+
+    with pytest.warns(nki.KernelWarning, match="race.replicated_write"):
+        out = kernel[2](ramp(4, 4), False)
+    np.testing.assert_array_equal(out, np.full((4, 4), 3))
+    with pytest.raises(trnemu.Fault) as caught:
+        kernel[2](ramp(4, 4), True)
+    assert caught.value.id == "schedule.outputs_differ"
+
+
 def test_cores_that_allocate_different_outputs_are_refused():
     @nki.jit
     def kernel(x):

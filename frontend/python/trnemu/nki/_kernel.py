@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from trnemu import _trnemu
-from trnemu._run import RunResult, run
+from trnemu._run import RunResult, explore, run
 from trnemu._trnemu import Program
 from trnemu.nki import _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
@@ -48,6 +48,10 @@ _OPTIONS = (
     "summary",
     "save",
 )
+
+
+_REPLICATED = "race.replicated_write"
+_ORDERS = 8  # each takes one of the two cores first with even chances
 
 
 class KernelWarning(UserWarning):
@@ -179,9 +183,26 @@ class Kernel:
     def _signature(self) -> inspect.Signature:
         return inspect.signature(self.func)
 
+    def _hint(self, kwargs: Mapping[str, Any]) -> str:
+        """What was meant by a keyword that the kernel does not have."""
+        names = list(self._signature.parameters)
+        for name in kwargs:
+            if name in names:
+                continue
+            if name in _OPTIONS:
+                return f"; options are given to kernel.with_options({name}=...)"
+            if nearest := _trnemu.nearest(name, names):
+                return f"; did you mean {nearest!r}?"
+        return ""
+
     def record(self, *args: Any, **kwargs: Any) -> Recording:
         """Records the kernel for these arguments."""
-        bound = self._signature.bind(*args, **kwargs)
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"{self.__name__}(): {error}{self._hint(kwargs)}"
+            ) from None
         bound.apply_defaults()
         defaults = _compat.options(_options.defaults(**self.options))
         if defaults.strict_frontend:
@@ -256,10 +277,31 @@ class Kernel:
         )
         if defaults.summary:
             print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
+        if any(f.id == _REPLICATED for f in result.diagnostics):
+            self._compare_orders(recording, inputs)
         for finding in result.diagnostics:
             if finding.severity == "warning":
                 warnings.warn(KernelWarning(str(finding)), stacklevel=4)
         return dict(result.outputs)
+
+    def _compare_orders(
+        self, recording: Recording, inputs: dict[str, np.ndarray[Any, Any]]
+    ) -> None:
+        """Both cores have written the same place by the same statement. Raises
+        the Fault of the first of some legal orders that gives other bits."""
+        defaults = recording.trace.options
+        if _REPLICATED in defaults.allow:
+            return
+        explore(
+            recording.program,
+            inputs,
+            _ORDERS,
+            allow=defaults.allow,
+            numerics=defaults.numerics,
+            seed=defaults.seed,
+            max_instructions=defaults.max_instructions,
+            time=defaults.time and defaults.precise_fp,
+        )
 
     def __repr__(self) -> str:
         return f"<nki kernel {self.__name__}>"

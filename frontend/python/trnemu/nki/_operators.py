@@ -107,6 +107,9 @@ def _repr(self: NkiTensor) -> str:
 def _install() -> None:
     cls: Any = NkiTensor
     cls.__array__ = _array
+    # As of the values that NumPy gives.
+    cls.__int__ = lambda self: int(kept(values_of(self)))
+    cls.__float__ = lambda self: float(kept(values_of(self)))
     cls.__array_ufunc__ = _array_ufunc
     cls.__array_function__ = _array_function
     cls.__bool__ = _bool

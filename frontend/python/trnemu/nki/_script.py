@@ -103,12 +103,19 @@ def _guarded(run: Any, *args: Any, **kwargs: Any) -> None:
         raise ScriptFailed(_cut(error)) from None
 
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
 def _cut(error: Exception) -> Exception:
-    hidden = (__file__, runpy.__file__, "<frozen runpy>")
+    """The error with the frames of the user's own code alone."""
+    hidden = (runpy.__file__, "<frozen runpy>")
+    kept: list[TracebackType] = []
     traceback: TracebackType | None = error.__traceback__
-    while (
-        traceback is not None
-        and traceback.tb_frame.f_code.co_filename in hidden
-    ):
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if file not in hidden and not file.startswith(_PACKAGE + os.sep):
+            kept.append(traceback)
         traceback = traceback.tb_next
+    for t in reversed(kept):
+        traceback = TracebackType(traceback, t.tb_frame, t.tb_lasti, t.tb_lineno)
     return error.with_traceback(traceback)

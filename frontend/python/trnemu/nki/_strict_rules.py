@@ -19,10 +19,10 @@ TO_03 = "NKI migration guide, 0.2 to 0.3, language restrictions"
 TO_06 = "NKI migration guide, 0.5 to 0.6"
 TO_02 = "NKI migration guide, 0.1 to 0.2"
 REGISTER = "nki.isa.VirtualRegister"
-READ = "KLR interop/klr/gather.c"
-SIMPLIFY = "KLR KLR/NKI/Simplify.lean"
-EVALUATE = "KLR KLR/Trace/NKI.lean"
-BUILTINS = "KLR KLR/Trace/Python.lean"
+READ = "leanprover/KLR, interop/klr/gather.c"
+SIMPLIFY = "leanprover/KLR, KLR/NKI/Simplify.lean"
+EVALUATE = "leanprover/KLR, KLR/Trace/NKI.lean"
+BUILTINS = "leanprover/KLR, KLR/Trace/Python.lean"
 
 
 class Rule(NamedTuple):
@@ -108,11 +108,11 @@ RULES = (
     Rule("string_operator", "`%` and `*` of strings",
          "an operator that strings do not have: {what}",
          "use an f-string",
-         "published", "KLR KLR/Trace/Term.lean"),
+         "published", "leanprover/KLR, KLR/Trace/Term.lean"),
     Rule("slice_step", "slices with a negative step",
          "a slice with a negative step: {what}",
          "count down in a for loop: range(n - 1, -1, -1)",
-         "published", "KLR KLR/Trace/Term.lean"),
+         "published", "leanprover/KLR, KLR/Trace/Term.lean"),
     # Functions and classes.
     Rule("inner_function",
          "`def` in a function, but for the body of nl.fori_loop and "

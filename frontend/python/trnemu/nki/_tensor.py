@@ -237,11 +237,12 @@ class VirtualRegister(_trnemu.Register, NKIObject):
 
     def _arithmetic(self, *others: object) -> NoReturn:
         refuse(
-            "unsupported",
+            "illegal",
             "nki.register_arithmetic",
             "nki has no arithmetic on registers",
-            remedy="compute on a tensor of one element and "
-            "nisa.register_load it, or let ap(indirect_dim=) scale the index",
+            remedy="let the loop step, nl.dynamic_range(0, 128, 32) with "
+            "nl.ds(i, 32); let ap(indirect_dim=) scale the index; or compute on "
+            "a tensor of one element and nisa.register_load it",
         )
 
     __add__ = __radd__ = __sub__ = __rsub__ = _arithmetic

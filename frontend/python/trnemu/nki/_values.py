@@ -60,7 +60,10 @@ def read(what: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     trace = _trace.current()
     reason = ""
     if trace.is_in_loop():
-        reason = "inside a device loop values exist only when it runs"
+        reason = (
+            "inside a device loop values exist only when it runs; look after "
+            "it, or use range() while debugging"
+        )
     elif not trace.arguments.complete:
         reason = "the kernel is traced without values for its arguments"
     if reason:
