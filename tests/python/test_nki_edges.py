@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import functools
 import pickle
+import shlex
 import threading
 from typing import Any, NamedTuple
 
@@ -321,3 +322,26 @@ def test_names_of_any_characters_survive_the_text_form(name):
     same(kernel(**{name: ramp(2, 2)}), ramp(2, 2))
     text = kernel.program.to_text()
     assert trnemu.Program.from_text(text).to_text() == text
+
+
+def test_a_launch_is_saved_under_names_that_files_may_have(tmp_path, capfd):
+    """And the command that is printed runs it."""
+    kernel = nki.jit(lambda **given: [body(x) for x in given.values()],
+                     save=str(tmp_path / "new"))
+    names = ("a b", "a_b", "../x", "$(y)", "w" * 300)
+    for _ in range(2):
+        kernel(**{name: ramp(2, 2) for name in names})
+    files = sorted(f.name for f in (tmp_path / "new").iterdir())
+    assert len(files) == 2 * (1 + len(names))
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["new"]
+    commands = capfd.readouterr().err.splitlines()
+    assert len(commands) == 2 and all(c.startswith("saved: ") for c in commands)
+    for command in commands:
+        given = shlex.split(command.removeprefix("saved: trnemu run "))
+        program = trnemu.Program.load(given[0])
+        inputs = dict(g.split("=", 1) for g in given[2::2])
+        assert set(inputs) == set(program.inputs)
+        result = trnemu.run(
+            program, {k: np.load(f) for k, f in inputs.items()})
+        for out in result.outputs.values():
+            same(out, ramp(2, 2) + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import pathlib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -19,6 +18,7 @@ from trnemu.nki import _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._lockstep import Lockstep
 from trnemu.nki._results import Recording, mark_outputs
+from trnemu.nki._save import save
 from trnemu.nki._trace import Trace, refuse
 
 # The decorator's own keywords, which say nothing about what a kernel computes.
@@ -261,7 +261,7 @@ class Kernel:
         }
         defaults = recording.trace.options
         if defaults.save:
-            _save(self.__name__, recording.program, inputs, defaults.save)
+            save(self.__name__, recording.program, inputs, defaults.save)
         result = self._last["result"] = run(
             recording.program,
             inputs,
@@ -384,28 +384,6 @@ def trace(kernel: Any, *args: Any, **kwargs: Any) -> Program:
     made = kernel if isinstance(kernel, Kernel) else jit(kernel)
     program: Program = made.record(*args, **kwargs).program
     return program
-
-
-def _save(
-    name: str,
-    program: Program,
-    inputs: Mapping[str, np.ndarray[Any, Any]],
-    folder: str,
-) -> None:
-    """Writes a launch's program and inputs, NAME.trn and NAME.INPUT.npy, with
-    a number behind NAME from the second of that name on, and says so."""
-    path = pathlib.Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    count, stem = 1, name
-    while (path / f"{stem}.trn").exists():
-        count, stem = count + 1, f"{name}.{count + 1}"
-    program.save(str(path / f"{stem}.trn"))
-    given = ""
-    for key, array in inputs.items():
-        file = path / f"{stem}.{key}.npy"
-        np.save(file, array)
-        given += f" --input {key}={file}"
-    print(f"saved: trnemu run {path / stem}.trn{given}", file=sys.stderr)
 
 
 def _strict(function: Callable[..., Any]) -> None:
