@@ -297,6 +297,12 @@ def test_a_returned_view_shows_its_own_elements(name, what):
     same(out, look(ramp(4, 4) + (what in ("written", "made"))))
 
 
+def test_a_returned_pattern_that_leaves_its_tensor_is_refused():
+    for what in (lambda x: x, body):
+        kernel = nki.jit(lambda x: what(x).ap([[4, 4], [1, 4]], offset=1))
+        assert refused(kernel, ramp(4, 4)).id == "access.pattern_out_of_bounds"
+
+
 def test_objects_are_returned_with_arrays():
     out = nki.jit(lambda x: Frozen(body(x), Pair(x)))(ramp(4, 4))
     same(out.array, ramp(4, 4) + 1)

@@ -112,7 +112,7 @@ class HighPrecisionTensor(NkiTensor):
         kind = _reinterpreted(self, wanted)
         if kind is None:
             return super().view(wanted)
-        return NkiView.make(kind, self, self.region)
+        return NkiView.make(kind, self[...], self.region)
 
     def reinterpret_cast(self, dtype: Any) -> Any:
         """view()."""
@@ -135,7 +135,7 @@ class HighPrecisionTensor(NkiTensor):
         kind = _reinterpreted(self, wanted)
         if kind is None:
             return super().ap(*rest, wanted)
-        return NkiView.make(kind, super().ap(*rest), self.region)
+        return NkiView.make(kind, super().ap(*rest)[...], self.region)
 
 
 @functools.cache

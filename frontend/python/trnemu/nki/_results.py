@@ -149,6 +149,7 @@ def mark_outputs(trace: Trace, result: Any) -> None:
                 "copy it: out = nl.ndarray(shape, dtype, "
                 "buffer=nl.shared_hbm); nisa.dma_copy(dst=out, src=tile)",
             )
+        tensor[...]  # a fault if its access pattern leaves the tensor
         if tensor.is_indirect():
             _refuse_return(
                 f"a part of '{tensor.name}' whose place only the device knows",
