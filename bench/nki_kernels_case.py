@@ -51,10 +51,12 @@ F32 = Tolerance(1e-6, 0.0, "ours: a few roundings in float32")
 
 @dataclass(frozen=True)
 class Refused:
-    """A refusal that the documentation calls for."""
+    """A refusal that the documentation calls for (or leaves open). id: of the
+    finding, or TypeError for an unknown keyword, with `says` in its text."""
 
     id: str
     because: str
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,8 +195,8 @@ class Case:
     reference(work, *arguments) gives what the kernel must return (a tuple for
     several); with in_place, what these arguments must hold afterwards. Without
     a reference, a kernel must run, and its own assertions hold. prints: what
-    must be among what it prints. targets may include ones on which it must be
-    refused: `refused` has these.
+    must be among what it prints. part: of the result, what is compared.
+    targets may include ones on which it must be refused: `refused` has these.
     """
 
     name: str
@@ -211,23 +213,18 @@ class Case:
     note: str = ""
     prints: tuple[str, ...] = ()
     prepare: Callable[[Any], Any] = lambda kernel: kernel
+    part: Callable[[Any], Any] = lambda result: result
 
     def __post_init__(self) -> None:
         if self.reference is None and self.in_place:
             raise ValueError(f"{self.name}: in_place without a reference")
 
 
-# A warning of results in nl.hbm.
-HBM_OUTPUT: dict[str, Any] = {
-    "allowed": ("nki.output_hbm",),
-    "note": "returns a tensor in nl.hbm, as pages of NKI 0.6 do; the migration "
-    "page says that NKI 0.3 and later refuse it",
-}
-
-
-def refused(rule: str, because: str, *targets: str) -> dict[str, Refused]:
+def refused(
+    rule: str, because: str, *targets: str, says: str = ""
+) -> dict[str, Refused]:
     """Refusals of one rule on these targets (all, unless named)."""
-    return {t: Refused(rule, because) for t in targets or ALL}
+    return {t: Refused(rule, because, says) for t in targets or ALL}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import numpy as np
 from nki_kernels_case import (
     BF16,
     F32,
-    HBM_OUTPUT,
     Case,
     Page,
     Work,
@@ -124,13 +123,13 @@ CASES = [
          note="wrong in the page: see the reason"),
     *[Case(name, page(SCHEDULE, "kernel", 0), positive((128, 64)),
            lambda work, t: np.float32(1) / t + (t + np.float32(1)), F32,
-           prepare=prepare, **HBM_OUTPUT)
+           prepare=prepare)
       for name, prepare in (
           ("kernel", lambda kernel: kernel),
           ("kernel, with_schedule",
            lambda kernel: kernel.with_schedule([("plus1", ["recip"])])))],
     *[Case(name, page(SCHEDULE, function, number), THREE, exponentials, F32,
-           prepare=prepare, **HBM_OUTPUT)
+           prepare=prepare)
       for name, function, number, prepare in (
           ("kernel of three", "kernel", 1, lambda kernel: kernel),
           ("kernel of three, with_schedule", "kernel", 1,

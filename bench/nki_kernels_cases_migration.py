@@ -145,10 +145,10 @@ REGISTER = "dst = nisa.register_alloc()"
 
 
 def no_longer(key: str, rule: str, name: str, parameters: str = "",
-              before: str = "", **more: Any) -> Case:
+              before: str = "", says: str = "", **more: Any) -> Case:
     source = body(MIGRATION, key, parameters, before, part=BEFORE, until=NEW)
     return Case(f"migration, before: {name}", source, tolerance=EXACT,
-                refused=refused(rule, SINCE), **more)
+                refused=refused(rule, SINCE, says=says), **more)
 
 
 def still(key: str, name: str, parameters: str, before: str, after: str,
@@ -165,12 +165,14 @@ NO_LONGER = [
     no_longer("9fbb7ca7", "dma_copy.hwdge_cast", "hwdge between dtypes", "x",
               VIEW, arguments=halfwords, targets=GEN4),
     no_longer("513f29af", "TypeError", "dst_rmw_op", "a, b", ADD,
-              arguments=PAIR),
+              says="dst_rmw_op", arguments=PAIR),
     no_longer("76390128", "nki.memset_value",
               "memset of an integer tile by 2.0"),
-    no_longer("ce64bb9e", "TypeError", "register_move of imm", "", REGISTER),
+    no_longer("ce64bb9e", "TypeError", "register_move of imm", "", REGISTER,
+              says="imm"),
     no_longer("69b4a1b8", "TypeError", "a number for dge_mode",
-              "src_tensor", DST_TILE, arguments=normal((128, 64))),
+              "src_tensor", DST_TILE, says="dge_mode",
+              arguments=normal((128, 64))),
     no_longer("5e811ccc", "nki.buffer_name", "a string for buffer"),
 ]
 STILL = [
