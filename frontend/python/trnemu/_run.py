@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -102,6 +103,15 @@ def _input_fault(id: str, message: str, name: str = "") -> Exception:
     return fault_of(Finding("input", id, message, operand=name))
 
 
+@functools.lru_cache(maxsize=64)
+def _dtype_named(dtype: np.dtype[Any]) -> Dtype | None:
+    """The device's dtype of that name, if there is one."""
+    try:
+        return Dtype(dtype.name) if dtype.isnative else None
+    except ValueError:
+        return None
+
+
 def _input(
     name: str, array: Any, tensors: Mapping[str, tuple[Any, Dtype]]
 ) -> tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]:
@@ -116,10 +126,7 @@ def _input(
         )
     array = np.asarray(array)
     dtype = array.dtype
-    try:
-        actual = Dtype(dtype.name) if dtype.isnative else None
-    except ValueError:
-        actual = None
+    actual = _dtype_named(dtype)
     expected = tensors[name][1] if name in tensors else None
     if actual is None and expected is None:
         expected = actual = Dtype("uint8")  # the name is what is wrong

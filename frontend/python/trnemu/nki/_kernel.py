@@ -183,6 +183,10 @@ class Kernel:
     def _signature(self) -> inspect.Signature:
         return inspect.signature(self.func)
 
+    @functools.cached_property
+    def _known(self) -> dict[str, Any]:
+        return _options.checked_of(self.options)
+
     def _hint(self, kwargs: Mapping[str, Any]) -> str:
         """What was meant by a keyword that the kernel does not have."""
         names = list(self._signature.parameters)
@@ -204,7 +208,7 @@ class Kernel:
                 f"{self.__name__}(): {error}{self._hint(kwargs)}"
             ) from None
         bound.apply_defaults()
-        defaults = _compat.options(_options.defaults(**self.options))
+        defaults = _compat.options(_options.in_effect(self._known))
         if defaults.strict_frontend:
             _strict(self.func)
         trace = Trace(self.__name__, self.cores, self.grid, defaults)

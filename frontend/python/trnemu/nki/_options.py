@@ -237,8 +237,17 @@ def defaults(**given: Any) -> Options:
     """The options in effect: those given (None is not given), then those of
     set_defaults, then the environment's. Errors as checked() and
     environment()."""
-    known = checked(**{k: v for k, v in given.items() if v is not None})
-    return dataclasses.replace(Options(), **{**environment(), **_set, **known})
+    return in_effect(checked_of(given))
+
+
+def checked_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """checked(), of those that are given: not None."""
+    return checked(**{k: v for k, v in given.items() if v is not None})
+
+
+def in_effect(known: Mapping[str, Any]) -> Options:
+    """defaults(), of options that were checked."""
+    return Options(**{**environment(), **_set, **known})
 
 
 def target_in_effect() -> str:

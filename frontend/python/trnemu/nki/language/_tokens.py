@@ -66,6 +66,7 @@ _ALIASES = {
     "float8e5": float8_e5m2,
 }
 _BY_NAME = {str(d): d for d in DTYPES}
+_of_numpy: dict[np.dtype[Any], Dtype] = {}  # those that were asked for
 
 
 def dtype_of(given: Any) -> Dtype:
@@ -78,6 +79,8 @@ def dtype_of(given: Any) -> Dtype:
     """
     if isinstance(given, Dtype):
         return given
+    if isinstance(given, np.dtype) and given in _of_numpy:
+        return _of_numpy[given]
     name = _name_of(given)
     found = None
     if name is not None:
@@ -88,6 +91,8 @@ def dtype_of(given: Any) -> Dtype:
             f"{given!r} is no dtype of the device; there are "
             + ", ".join(_BY_NAME)
         )
+    if isinstance(given, np.dtype):
+        _of_numpy[given] = found
     return found
 
 
