@@ -16,6 +16,11 @@ constexpr CatalogEntry kEntries[] = {
      "Nothing is cast by itself.",
      "kernel(np.ones((4, 8)))  # float64",
      "Convert it, for example with array.astype(np.float32)."},
+    {"nki.argument_overlap", kInput,
+     "A kernel writes to an argument that shares memory with another one, or "
+     "with itself; the kernel has them apart.",
+     "kernel(x[0:8], x[4:12]) of a kernel that writes to its first argument",
+     "Pass copies, or the whole array once."},
     {"nki.branch_on_values", kIllegal,
      "A kernel takes a branch on values of a tensor, or uses one as an index or "
      "loop bound. Values are visible here while a kernel is recorded, for "
@@ -104,6 +109,11 @@ constexpr CatalogEntry kEntries[] = {
      "A tensor is made, or an instruction issued, outside of a kernel.",
      "nl.ndarray((128, 512), nl.float32)  # at module level",
      "Call it from a function under @nki.jit, and launch that."},
+    {"nki.precise_fp", kUnsupported,
+     "What precise_fp=False cannot do, because narrow floats are stored as "
+     "float32: views of their bytes, operations without float32.",
+     "tile.view(nl.uint16) of a float16 tile",
+     "Run the kernel with precise_fp=True, the default."},
     {"nki.read_only", kInput,
      "A kernel writes to an argument whose array cannot be written to.",
      "kernel(array) with array.flags.writeable False", "Pass a copy."},

@@ -9,6 +9,12 @@ from trnemu import nki
 x = np.ones((4, 8))  # fix: x = np.ones((4, 8), np.float32)
 nki.jit(lambda x: x)(x)
 
+#% nki.argument_overlap
+from trnemu import nki
+from trnemu.nki import language as nl
+x = np.ones((12, 4), np.float32)
+nki.jit(lambda a, b: nl.store(a, nl.load(b)))(x[0:8], x[4:12])  # fix: nki.jit(lambda a, b: nl.store(a, nl.load(b)))(x[0:8], x[4:12].copy())
+
 #% nki.branch_on_values
 from trnemu import nki
 from trnemu.nki import isa as nisa, language as nl
@@ -208,6 +214,11 @@ def kernel(x):
     return x
 
 nl.ndarray((4, 8), nl.float32)  # fix: kernel(np.ones((4, 8), np.float32))
+
+#% nki.precise_fp
+from trnemu import nki
+from trnemu.nki import language as nl
+nki.jit(lambda x: nl.load(x).view(nl.uint16), precise_fp=False)(np.ones((4, 8), np.float16))  # fix: nki.jit(lambda x: nl.store(x, nl.load(x)), precise_fp=False)(np.ones((4, 8), np.float16))
 
 #% nki.read_only
 from trnemu import nki
