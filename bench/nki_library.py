@@ -2,7 +2,7 @@
 
 The largest public body of kernels for `nki`: its tests make the arguments, the
 reference and the tolerance; in place of its compiler and hosts, trnemu runs
-the kernel. docs/nki-library.md is this table.
+the kernel. --write keeps the table.
 
 Fetch the library first; nothing of it is kept here:
 
