@@ -2,7 +2,7 @@
 
 The largest public body of kernels for `nki`: its tests make the arguments, the
 reference and the tolerance; in place of its compiler and hosts, trnemu runs
-the kernel. --write keeps the table.
+the kernel. docs/nki-library.md is this table.
 
 Fetch the library first; nothing of it is kept here:
 
@@ -87,7 +87,7 @@ def main(given: Sequence[str] | None = None) -> int:
             which = ast.literal_eval(parsed.at)
             allowed = tuple(filter(None, parsed.allow.split(",")))
             return [
-                Case(parsed.test.rpartition(".")[2], parsed.test, at,
+                Case(table.name_of(parsed.test), parsed.test, at,
                      (parsed.target or "trn2",), allowed=allowed,
                      api=parsed.api, lnc=parsed.lnc)
                 for at in (which if isinstance(which, list) else [which])

@@ -136,9 +136,12 @@ NORMS: list[Case] = [
     *several("router_topk", "core/router_topk/test_router_topk.py::"
              "TestRouterTopkKernel.test_router_topk", [480],
              targets=GEN3, allowed=(SAME,), note=NOTE_SAME),
-    Case("router_topk", "core/router_topk/test_router_topk.py::"
-         "TestRouterTopkKernel.test_router_topk_sweep", 0, GEN3,
-         allowed=(SAME,)),
+    *several("router_topk", "core/router_topk/test_router_topk.py::"
+             "TestRouterTopkKernel.test_router_topk_sweep",
+             [{"T": 64}, {"T": 384}], targets=GEN3,
+             allowed=(SAME, "race.write_write"),
+             note="each core writes zeros to all rows, then all values: in "
+             "any order the values stay"),
     Case("rotational_topk", "core/topk/test_topk.py::TestTopKKernel."
          "test_topk_unit", 22, GEN3, allowed=(SAME,)),
     Case("rotational_topk", "core/topk/test_topk.py::TestTopKKernel."
@@ -181,13 +184,9 @@ PROJECTIONS: list[Case] = [
     *several("output_projection_cte", f"{_OUT}test_output_proj_cte.py::"
              "TestOutputProjCteKernel.test_output_proj_cte_bf16_unit",
              [0, 5, 7], targets=GEN3),
-    Case("output_projection_tkg", f"{_OUT}test_output_proj_tkg.py::"
-         "TestOutputProjTkgKernel.test_output_proj_tkg_unit", 2, GEN3),
-    Case("output_projection_tkg", f"{_OUT}test_output_proj_tkg.py::"
-         "TestOutputProjTkgKernel.test_output_proj_tkg_unit", 1,
-         refused=refused(
-             "access.pattern_out_of_bounds", "trnemu: the kernel makes views "
-             "that reach over the end, and uses those that do not")),
+    *several("output_projection_tkg", f"{_OUT}test_output_proj_tkg.py::"
+             "TestOutputProjTkgKernel.test_output_proj_tkg_unit", [1, 2, 5],
+             targets=GEN3),
     *several("qkv (TKG)", f"{_QKV}test_qkv_tkg.py::TestQkvTkgKernel."
              "test_qkv_tkg_accuracy_unit", [7, 2, 9], targets=GEN3),
     *several("qkv (TKG)", f"{_QKV}test_qkv_tkg.py::TestQkvTkgKernel."

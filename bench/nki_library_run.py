@@ -406,13 +406,14 @@ def _compare(row: Row, result: Any, validation: Any) -> None:
         error[have == want] = 0
         scale = float(np.abs(want[np.isfinite(want)]).max(initial=0.0))
         worst = float(error.max(initial=0.0))
-        largest = max(largest, worst / (scale or 1.0), )
+        largest = max(largest, worst / (scale or 1.0))
         row.error = f"{largest:.3g}"
         with contextlib.redirect_stdout(io.StringIO()):
             close = maxAllClose(have, want, rtol, atol, verbose=0)
         if not close:
             bad = ~(error <= atol + rtol * scale)
-            place = np.unravel_index(np.nanargmax(np.where(bad, np.nan_to_num(error, nan=np.inf), -1)), error.shape)
+            how = np.where(bad, np.nan_to_num(error, nan=np.inf), -1)
+            place = np.unravel_index(np.argmax(how), error.shape)
             raise Wrong(
                 f"{name}: {np.count_nonzero(bad)} of {error.size} elements "
                 f"differ; at {list(map(int, place))} got {have[place]:.6g}, "

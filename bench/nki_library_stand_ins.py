@@ -15,7 +15,6 @@ import pathlib
 import re
 import sys
 import types
-import typing
 from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -52,7 +51,8 @@ class _Empty(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Exception if name.endswith(("Error", "Exception")) else _Anything
+        exception = name.endswith(("Error", "Exception"))
+        return _Exception if exception else _Anything
 
 
 class _Finder(MetaPathFinder, Loader):
@@ -241,7 +241,7 @@ def install(library: pathlib.Path) -> None:
     _move("experimental.collectives", "experimental.subkernels", "topk_reduce")
     _move("experimental.collectives", "experimental.subkernels",
           "topk_reduce_torch")
-    runner: typing.Any = types.ModuleType("test.utils.test_orchestrator")
+    runner: Any = types.ModuleType("test.utils.test_orchestrator")
     runner.Orchestrator = Orchestrator
     sys.modules[runner.__name__] = runner
 

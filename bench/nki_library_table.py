@@ -23,10 +23,14 @@ def nanoseconds(time: float) -> str:
     return "-"
 
 
+def name_of(test: str) -> str:
+    return test.partition("::")[2].rpartition(".")[2]
+
+
 def say(row: Row, took: float, verbose: bool) -> None:
     case = row.case
     print(
-        f"{row.result:16} {case.kernel} [{case.test.rpartition('.')[2]} "
+        f"{row.result:16} {case.kernel} [{name_of(case.test)} "
         f"{case.at}] {row.target} x{row.cores}: error {row.error} "
         f"({row.tolerance}), {nanoseconds(row.time_ns)}, {row.instructions} "
         f"instructions, recorded in {row.record:.2f} s, run in {row.run:.2f} "
@@ -62,7 +66,7 @@ def table(rows: Iterable[Row]) -> list[str]:
         case = row.case
         lines.append(line((
             case.kernel,
-            f"{case.test.rpartition('.')[2]} "
+            f"{name_of(case.test)} "
             f"{case.at if isinstance(case.at, int) else ''}".strip(),
             row.arguments or "-",
             row.target + (f", {row.cores} cores" if row.cores > 1 else ""),
