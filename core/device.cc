@@ -31,6 +31,7 @@ class LoadedProgram : public Executable {
         blocks_(std::move(blocks)),
         allowed_(std::move(allowed)),
         tiles_(FindTileBytes(*program_)),
+        uses_(FindInputUses(*program_)),
         time_(*machine_->hardware) {
     for (size_t c = 0; c < program_->cores.size(); ++c) {
       states_.push_back(std::make_unique<CoreState>());
@@ -45,6 +46,10 @@ class LoadedProgram : public Executable {
   const Program& program() const override { return *program_; }
 
  private:
+  absl::StatusOr<std::unique_ptr<Execution>> Start(const Inputs& inputs,
+                                                   const RunOptions& options,
+                                                   Observer* observer,
+                                                   bool lend);
   friend class OneRun;
   void ResetStates(const RunOptions& options, FindingSink& sink,
                    std::vector<CoreState*>& states);
@@ -56,6 +61,7 @@ class LoadedProgram : public Executable {
   std::vector<HbmBlock> blocks_;
   std::vector<Diagnostic> allowed_;
   std::vector<TileBytes> tiles_;
+  std::vector<InputUse> uses_;
   TimeModel time_;
   std::vector<std::unique_ptr<CoreState>> states_;
   bool have_inouts_ = false;
@@ -168,10 +174,17 @@ void LoadedProgram::ResetStates(const RunOptions& options, FindingSink& sink,
 // A run of a loaded program, from prepared inputs to collected outputs.
 class OneRun : public Execution {
  public:
+  // `lend`: the inputs outlive the run.
   OneRun(LoadedProgram& of, const RunOptions& options, Observer* observer,
-         const Inputs& inputs)
+         const Inputs& inputs, bool lend)
       : of_(of), options_(options), saved_(of.SaveInouts()) {
-    PrepareHbm(*of_.program_, inputs, SeesUnwritten(options_), of_.blocks_);
+    // What is written is known where memory is checked.
+    if (lend && options_.checks != Checks::kOff && options_.values) {
+      uses_ = of_.uses_;
+      inputs_ = &inputs;
+    }
+    PrepareHbm(*of_.program_, inputs, uses_, SeesUnwritten(options_),
+               of_.blocks_);
     of_.ResetStates(options_, relay_, states_);
     runner_.emplace(*of_.program_, *of_.machine_, of_.blocks_, of_.time_,
                     options_, states_);
@@ -183,6 +196,7 @@ class OneRun : public Execution {
     if (observer != nullptr) runner_->Observe(observer);
   }
   ~OneRun() override {
+    for (HbmBlock& block : of_.blocks_) block.Lend(nullptr);
     if (!kept_) of_.RestoreInouts(saved_);
   }
 
@@ -215,6 +229,8 @@ class OneRun : public Execution {
   LoadedProgram& of_;
   const RunOptions options_;
   const std::vector<std::vector<std::byte>> saved_;
+  std::span<const InputUse> uses_;
+  const Inputs* inputs_ = nullptr;  // where uses_ is not empty
   std::vector<CoreState*> states_;
   Relay relay_;
   std::optional<NanWatch> nan_watch_;
@@ -238,8 +254,11 @@ absl::StatusOr<RunResult> OneRun::Finish() {
   ListAllowed(result);
   // Time alone leaves the tensors as they were.
   if (!options_.values) return result;
+  if (inputs_ != nullptr) {
+    FillGaps(*of_.program_, *inputs_, uses_, of_.blocks_);
+  }
   auto outputs = CollectOutputs(*of_.program_, of_.blocks_,
-                                options_.checks != Checks::kOff);
+                                options_.checks != Checks::kOff, options_.into);
   if (!outputs.ok()) return runner_->ExplainOutput(outputs.status());
   result.outputs = *std::move(outputs);
   kept_ = of_.have_inouts_ = true;
@@ -258,6 +277,12 @@ void OneRun::ListAllowed(RunResult& result) const {
 
 absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
     const Inputs& inputs, const RunOptions& options, Observer* observer) {
+  return Start(inputs, options, observer, false);
+}
+
+absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
+    const Inputs& inputs, const RunOptions& options, Observer* observer,
+    bool lend) {
   absl::Status status = CheckOptions(options);
   if (status.ok()) {
     status = CheckHostMemory(*program_, *machine_->hardware, options);
@@ -268,12 +293,12 @@ absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
     if (IsAllowed(d, options.allow)) continue;
     return ToStatus(d);  // allowed at load, not for this run
   }
-  return std::make_unique<OneRun>(*this, options, observer, inputs);
+  return std::make_unique<OneRun>(*this, options, observer, inputs, lend);
 }
 
 absl::StatusOr<RunResult> LoadedProgram::Run(const Inputs& inputs,
                                              const RunOptions& options) {
-  auto run = Start(inputs, options, nullptr);
+  auto run = Start(inputs, options, nullptr, true);
   if (!run.ok()) return run.status();
   absl::Status status = (*run)->Continue();
   if (!status.ok()) return status;

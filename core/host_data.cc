@@ -1,16 +1,23 @@
 #include "core/host_data.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "isa/builder.h"
+#include "isa/passes/accesses.h"
 
 namespace trnemu {
 namespace {
 
 bool IsInput(const Tensor& t) {
   return t.kind == TensorKind::kInput || t.kind == TensorKind::kInOut;
+}
+// As what malloc gives, so that no element lies across its own size.
+bool IsAligned(const std::byte* data) {
+  return reinterpret_cast<uintptr_t>(data) % alignof(std::max_align_t) == 0;
 }
 bool IsOutput(const Tensor& t) {
   return t.kind == TensorKind::kOutput || t.kind == TensorKind::kInOut;
@@ -150,17 +157,46 @@ absl::Status CheckInputs(const Program& program, const Inputs& inputs,
   return absl::OkStatus();
 }
 
-void PrepareHbm(const Program& program, const Inputs& inputs, bool zero,
+std::vector<InputUse> FindInputUses(const Program& program) {
+  std::vector<bool> read(program.tensors.size()), written(read.size());
+  for (const CoreProgram& core : program.cores) {
+    for (const auto& stream : core.streams) {
+      for (const Instruction& i : stream) {
+        ForEachAccess(core, i, [&](const Access& access, Role role, bool) {
+          if (role != Role::kOut) read[access.tensor] = true;
+          if (role != Role::kIn) written[access.tensor] = true;
+        });
+      }
+    }
+  }
+  std::vector<InputUse> uses(read.size(), InputUse::kCopied);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const TensorKind kind = program.tensors[i].kind;
+    if (kind == TensorKind::kInput && !written[i]) uses[i] = InputUse::kLent;
+    if (kind == TensorKind::kInOut && !read[i]) uses[i] = InputUse::kGaps;
+  }
+  return uses;
+}
+
+void PrepareHbm(const Program& program, const Inputs& inputs,
+                std::span<const InputUse> uses, bool zero,
                 std::vector<HbmBlock>& blocks) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& t = program.tensors[i];
     if (t.on_chip()) continue;
     HbmBlock& block = blocks[i];
+    bool written = IsInput(t) || t.kind == TensorKind::kConstant;
     if (const auto it = inputs.find(t.name); it != inputs.end() && IsInput(t)) {
-      std::memcpy(block.data(), it->second.bytes.data(),
-                  it->second.bytes.size());
+      const auto& bytes = it->second.bytes;
+      const InputUse use = uses.empty() ? InputUse::kCopied : uses[i];
+      if (use == InputUse::kGaps) {
+        written = false;
+      } else if (use == InputUse::kLent && IsAligned(bytes.data())) {
+        block.Lend(const_cast<std::byte*>(bytes.data()));
+      } else {
+        std::memcpy(block.data(), bytes.data(), bytes.size());
+      }
     }
-    const bool written = IsInput(t) || t.kind == TensorKind::kConstant;
     if (written) {
       block.shadow().Set(0, t.nbytes());
     } else {
@@ -170,8 +206,28 @@ void PrepareHbm(const Program& program, const Inputs& inputs, bool zero,
   }
 }
 
+void FillGaps(const Program& program, const Inputs& inputs,
+              std::span<const InputUse> uses, std::vector<HbmBlock>& blocks) {
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const auto it = inputs.find(program.tensors[i].name);
+    if (uses[i] != InputUse::kGaps || it == inputs.end()) continue;
+    const auto& bytes = it->second.bytes;
+    const auto end = static_cast<int64_t>(bytes.size());
+    const WrittenBits shadow = blocks[i].shadow();
+    for (int64_t at = shadow.FirstClear(0, end); at < end;) {
+      const int64_t n = shadow.FirstSet(at, end - at);
+      std::memcpy(blocks[i].data() + at, bytes.data() + at,
+                  static_cast<size_t>(n));
+      shadow.Set(at, n);
+      at += n;
+      at += shadow.FirstClear(at, end - at);
+    }
+  }
+}
+
 absl::StatusOr<std::map<std::string, HostArray>> CollectOutputs(
-    const Program& program, const std::vector<HbmBlock>& blocks, bool check) {
+    const Program& program, const std::vector<HbmBlock>& blocks, bool check,
+    const OutputMemory& into) {
   std::map<std::string, HostArray> outputs;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& t = program.tensors[i];
@@ -181,10 +237,17 @@ absl::StatusOr<std::map<std::string, HostArray>> CollectOutputs(
       absl::Status written = CheckOutput(program, t, blocks[i].shadow());
       if (!written.ok()) return written;
     }
+    if (into.contains(t.name)) continue;
     HostArray& array = outputs[t.name];
     array.dtype = t.dtype;
     array.shape = t.shape;
     array.bytes.assign(blocks[i].data(), blocks[i].data() + bytes);
+  }
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const Tensor& t = program.tensors[i];
+    const auto to = into.find(t.name);
+    if (!IsOutput(t) || to == into.end()) continue;
+    std::memcpy(to->second.data(), blocks[i].data(), to->second.size());
   }
   return outputs;
 }

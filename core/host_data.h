@@ -3,6 +3,8 @@
 #ifndef TRNEMU_CORE_HOST_DATA_H_
 #define TRNEMU_CORE_HOST_DATA_H_
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,15 +20,31 @@ namespace trnemu {
 absl::Status CheckInputs(const Program& program, const Inputs& inputs,
                          bool have_inouts);
 
-// Copies inputs to their blocks and says what is written before the program
-// starts: inputs, constants, inouts. `zero`: what is not is filled with zeros.
-void PrepareHbm(const Program& program, const Inputs& inputs, bool zero,
+// What a run needs of the values it is given for a tensor.
+enum class InputUse : uint8_t {
+  kCopied,
+  kLent,  // no instruction writes to it: it is read where it is
+  kGaps,  // no instruction reads it: it is what the program does not write
+};
+std::vector<InputUse> FindInputUses(const Program& program);
+
+// Brings inputs to their blocks as `uses` says (empty: copies all), and says
+// what is written before the program starts: inputs, constants, inouts. `zero`:
+// what is not is filled with zeros.
+void PrepareHbm(const Program& program, const Inputs& inputs,
+                std::span<const InputUse> uses, bool zero,
                 std::vector<HbmBlock>& blocks);
 
+// After the program: what it has not written of inouts of use kGaps.
+void FillGaps(const Program& program, const Inputs& inputs,
+              std::span<const InputUse> uses, std::vector<HbmBlock>& blocks);
+
 // The output and inout tensors. With `check`, every byte of an output must
-// have been written (`uninitialized`, output.unwritten).
+// have been written (`uninitialized`, output.unwritten). What `into` has memory
+// for goes there, once all are known to be written.
 absl::StatusOr<std::map<std::string, HostArray>> CollectOutputs(
-    const Program& program, const std::vector<HbmBlock>& blocks, bool check);
+    const Program& program, const std::vector<HbmBlock>& blocks, bool check,
+    const OutputMemory& into = {});
 
 }  // namespace trnemu
 

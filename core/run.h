@@ -51,6 +51,8 @@ struct InputArray {
   std::span<const std::byte> bytes;
 };
 using Inputs = std::map<std::string, InputArray, std::less<>>;
+// Memory of the host for outputs, of their size, by name.
+using OutputMemory = std::map<std::string, std::span<std::byte>, std::less<>>;
 
 // What a program with loops may execute unless told otherwise: an endless loop
 // ends, and no program that was meant comes near it (docs/limits.md).
@@ -70,6 +72,8 @@ struct RunOptions {
   std::optional<double> max_time_ns;       // simulated
   std::optional<double> max_wall_seconds;  // of the run, on the host's clock
   std::optional<int64_t> max_host_bytes;   // core/host_memory.h
+  // Outputs that a run which succeeds writes there, not to its result.
+  OutputMemory into;
   // Ends the run at the first instruction that makes a NaN or an infinity from
   // finite inputs (core/nan_watch.h); excludes values = false.
   bool stop_at_nan = false;

@@ -22,7 +22,9 @@ class HbmBlock {
   HbmBlock(HbmBlock&& other) noexcept;
   HbmBlock& operator=(HbmBlock&& other) noexcept;
   ~HbmBlock();
-  std::byte* data() const { return data_; }
+  std::byte* data() const { return lent_ != nullptr ? lent_ : data_; }
+  // Until it is called with null, the block's bytes are those at `data`.
+  void Lend(std::byte* data) { lent_ = data; }
   // Which of its bytes have been written.
   WrittenBits shadow() const { return shadow_; }
   void ClearShadow();
@@ -34,6 +36,7 @@ class HbmBlock {
   friend class Hbm;
   std::shared_ptr<Hbm> owner_;
   std::byte* data_ = nullptr;
+  std::byte* lent_ = nullptr;
   WrittenBits shadow_;
   int64_t address_ = 0;
   int64_t size_ = 0;

@@ -177,18 +177,27 @@ bool WrittenBits::AllSet(ptrdiff_t begin, int64_t n) const {
   return n <= 0 || SpanSet(Span(words_, origin_ + begin, n));
 }
 
-int64_t WrittenBits::FirstClear(ptrdiff_t begin, int64_t n) const {
+int64_t WrittenBits::First(bool set, ptrdiff_t begin, int64_t n) const {
   if (n <= 0) return 0;
   const Span span(words_, origin_ + begin, n);
+  const uint64_t flip = set ? 0 : kOnes;
   const uint64_t* word = span.first;
-  uint64_t clear = ~*word & span.head;
-  while (clear == 0 && word < span.last) {
+  uint64_t found = (*word ^ flip) & span.head;
+  while (found == 0 && word < span.last) {
     ++word;
-    clear = ~*word & (word == span.last ? span.tail : kOnes);
+    found = (*word ^ flip) & (word == span.last ? span.tail : kOnes);
   }
-  if (clear == 0) return n;
-  return (word - words_) * kWordBits + std::countr_zero(clear) - origin_ -
+  if (found == 0) return n;
+  return (word - words_) * kWordBits + std::countr_zero(found) - origin_ -
          begin;
+}
+
+int64_t WrittenBits::FirstClear(ptrdiff_t begin, int64_t n) const {
+  return First(false, begin, n);
+}
+
+int64_t WrittenBits::FirstSet(ptrdiff_t begin, int64_t n) const {
+  return First(true, begin, n);
 }
 
 void WrittenBits::SetEach(ptrdiff_t begin, ptrdiff_t step, int64_t n,

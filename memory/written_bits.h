@@ -39,12 +39,15 @@ class WrittenBits {
   bool AllSet(ptrdiff_t begin, int64_t n) const;
   // The first bit that is not set, counted from `begin`; n if all are.
   int64_t FirstClear(ptrdiff_t begin, int64_t n) const;
+  int64_t FirstSet(ptrdiff_t begin, int64_t n) const;  // the same of set bits
 
   // n pieces of `size` bits that start `step` apart (any sign, and 0).
   void SetEach(ptrdiff_t begin, ptrdiff_t step, int64_t n, int64_t size) const;
   bool EachSet(ptrdiff_t begin, ptrdiff_t step, int64_t n, int64_t size) const;
 
  private:
+  int64_t First(bool set, ptrdiff_t begin, int64_t n) const;
+
   uint64_t* words_ = nullptr;
   int64_t origin_ = 0;  // never negative
 };

@@ -32,6 +32,9 @@ Enum OneOf(std::initializer_list<std::pair<std::string_view, Enum>> names,
                                ", not \"", name, "\""));
 }
 
+using OutputBytes =
+    nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
 void ReadNumerics(const std::map<std::string, std::string>& given,
                   NumericsOptions& numerics) {
   for (const auto& [key, value] : given) {
@@ -74,6 +77,13 @@ RunOptions ReadOptions(const nb::dict& given) {
   }
   if (!given["max_host_memory"].is_none()) {
     o.max_host_bytes = nb::cast<int64_t>(given["max_host_memory"]);
+  }
+  if (given.contains("into")) {
+    for (auto [name, memory] : nb::cast<nb::dict>(given["into"])) {
+      const auto bytes = nb::cast<OutputBytes>(memory);
+      o.into[nb::cast<std::string>(name)] = {
+          reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
+    }
   }
   return o;
 }

@@ -70,12 +70,19 @@ class RunResult:
     generation it ran on. profile: where the time went.
     """
 
-    def __init__(self, result: _trnemu.Result) -> None:
+    def __init__(
+        self,
+        result: _trnemu.Result,
+        into: Mapping[str, np.ndarray[Any, Any]] | None = None,
+    ) -> None:
         self._result = result
-        self.outputs: dict[str, np.ndarray[Any, Any]] = {
+        outputs = {
             name: data.view(dtype.numpy).reshape(shape)
             for name, dtype, shape, data in result.take_outputs()
         }
+        if into:
+            outputs = dict(sorted({**outputs, **into}.items()))
+        self.outputs: dict[str, np.ndarray[Any, Any]] = outputs
         self.time_ns: float = result.time_ns
         self.target: str = result.target
         self.diagnostics: list[Finding] = result.diagnostics
@@ -331,9 +338,21 @@ class Executable:
             max_host_memory,
             stop_at_nan,
         )
-        arrays = _inputs(self._tensors, inputs)
-        return RunResult(self._executable.run(arrays, options))
+        return self._run(inputs, options)
 
+    def _run(
+        self,
+        inputs: Mapping[str, np.ndarray[Any, Any]],
+        options: dict[str, Any],
+        into: Mapping[str, np.ndarray[Any, Any]] | None = None,
+    ) -> RunResult:
+        arrays = _inputs(self._tensors, inputs)
+        if into:
+            options["into"] = {
+                name: array.reshape(-1).view(np.uint8)
+                for name, array in into.items()
+            }
+        return RunResult(self._executable.run(arrays, options), into)
 
     def explore(
         self,
@@ -449,6 +468,23 @@ def run(
     allow = _names(allow)
     executable = _load(program, target, allow, max_host_memory)
     return executable.run(inputs, allow=allow, **options)
+
+
+def run_into(
+    program: Program,
+    inputs: Mapping[str, np.ndarray[Any, Any]],
+    into: Mapping[str, np.ndarray[Any, Any]],
+    **options: Any,
+) -> RunResult:
+    """run(), which puts outputs into arrays of the caller's, name -> array.
+
+    Each must be writeable, C-contiguous and exactly as its output. They are
+    written when the run has succeeded.
+    """
+    allow = _names(options.get("allow", ()))
+    executable = _load(program, None, allow)
+    given = _options(**{**_DEFAULTS, **options, "allow": allow})
+    return executable._run(inputs, given, into)
 
 
 def _load(

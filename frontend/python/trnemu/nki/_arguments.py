@@ -243,10 +243,20 @@ class Arguments:
                         remedy="pass a copy of one: array.copy()",
                     )
 
+    def memory(self, names: Iterable[str]) -> dict[str, np.ndarray[Any, Any]]:
+        """The caller's arrays that a run can put these outputs into."""
+        written = set(names)
+        return {
+            name: array
+            for name, value, array in self._arrays.values()
+            if name in written and value is array is self.values[name]
+        }
+
     def write_back(self, outputs: dict[str, np.ndarray[Any, Any]]) -> None:
-        """Puts what the kernel wrote to its arguments into the caller's."""
+        """Puts what the kernel wrote to its arguments into the caller's, where
+        the run has not."""
         for name, value, array in self._arrays.values():
-            if name not in outputs:
+            if name not in outputs or outputs[name] is array:
                 continue
             if value is array:
                 if array.dtype.names is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from trnemu import _trnemu
-from trnemu._run import RunResult, explore, run
+from trnemu._run import RunResult, explore, run_into
 from trnemu._trnemu import Program
 from trnemu.nki import _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
@@ -266,9 +266,10 @@ class Kernel:
         defaults = recording.trace.options
         if defaults.save:
             save(self.__name__, recording.program, inputs, defaults.save)
-        result = self._last["result"] = run(
+        result = self._last["result"] = run_into(
             recording.program,
             inputs,
+            self._memory(recording),
             checks=defaults.checks,
             allow=defaults.allow,
             strict=defaults.strict,
@@ -287,6 +288,15 @@ class Kernel:
             if finding.severity == "warning":
                 warnings.warn(KernelWarning(str(finding)), stacklevel=4)
         return dict(result.outputs)
+
+    def _memory(
+        self, recording: Recording
+    ) -> dict[str, np.ndarray[Any, Any]]:
+        """Arguments that the run may write to itself. Not of two cores: what
+        comes after the run may have to run the program again."""
+        if self.cores == 2:
+            return {}
+        return recording.arguments.memory(recording.program.outputs)
 
     def _compare_orders(
         self, recording: Recording, inputs: dict[str, np.ndarray[Any, Any]]
