@@ -80,11 +80,14 @@ bool FindOverlap(const Footprint& a, const Footprint& b, Overlap& overlap) {
   return found;
 }
 
-AccessHistory::AccessHistory(int64_t bytes, bool on_chip)
-    : on_chip_(on_chip),
-      page_bytes_(on_chip ? kOnChipPage
-                          : std::max(kOnChipPage, bytes / kHbmPages + 1)),
-      pages_(static_cast<size_t>((bytes + page_bytes_ - 1) / page_bytes_)) {}
+AccessHistory::AccessHistory(int64_t bytes, bool on_chip, int64_t pitch)
+    : on_chip_(on_chip), pitch_(pitch) {
+  const int64_t size = pitch == 0 ? bytes : (bytes - 1) / pitch + 1;
+  page_size_ = size / kHbmPages + 1;
+  if (pitch == 0) page_size_ = std::max(page_size_, kOnChipPage);
+  if (on_chip) page_size_ = kOnChipPage;
+  pages_.resize(static_cast<size_t>((size + page_size_ - 1) / page_size_));
+}
 
 void AccessHistory::Enter(const RaceAccess& access, Clock clock, Clock least,
                           RaceSink& sink) {
@@ -94,13 +97,19 @@ void AccessHistory::Enter(const RaceAccess& access, Clock clock, Clock least,
   least_ = least;
   sink_ = &sink;
   foreign_found_ = false;
-  const int64_t begin = access.footprint.begin;
-  const int64_t end = access.footprint.end;
-  for (int64_t at = begin; at < end;) {
-    const int64_t page = at / page_bytes_;
-    const int64_t next = std::min(end, (page + 1) * page_bytes_);
-    EnterPage(pages_[static_cast<size_t>(page)], at, next);
-    at = next;
+  const Box box = records_[mine_].box;
+  const int64_t begin = pitch_ == 0 ? box.begin : box.first_row;
+  const int64_t end = pitch_ == 0 ? box.end : box.end_row;
+  for (int64_t at = begin; at < end; at = page_end_) {
+    const int64_t page = at / page_size_;
+    page_begin_ = page * page_size_;
+    page_end_ = page_begin_ + page_size_;
+    Page& segments = pages_[static_cast<size_t>(page)];
+    if (pitch_ == 0) {
+      EnterPage(segments, at, std::min(end, page_end_));
+    } else {
+      EnterPage(segments, box.begin, box.end);
+    }
   }
   Release(mine_);
 }
@@ -174,10 +183,24 @@ void AccessHistory::Meet(Record& record) {
   sink_->Unordered(record.access, mine, where);
 }
 
+// Whether the new access has every byte of an earlier one in the segment.
+bool AccessHistory::CoversHere(const Record& record) const {
+  const Footprint& whole = records_[mine_].access.footprint;
+  const Footprint& part = record.access.footprint;
+  if (pitch_ == 0) return Covers(whole, part);
+  const Box& box = records_[mine_].box;
+  if (box.full) {
+    return box.first_row <= std::max(record.box.first_row, page_begin_) &&
+           std::min(record.box.end_row, page_end_) <= box.end_row;
+  }
+  return Covers(whole, part) && (!whole.dense() || (whole.begin <= part.begin &&
+                                                    part.end <= whole.end));
+}
+
 bool AccessHistory::Replaces(const Record& record) const {
   const RaceAccess& mine = records_[mine_].access;
   const RaceAccess& other = record.access;
-  if (mine.vague || !Covers(mine.footprint, other.footprint)) return false;
+  if (mine.vague || !CoversHere(record)) return false;
   if (mine.write) return mine.owns || !other.write || !other.owns;
   return !other.write && other.work.lane == mine.work.lane &&
          (mine.work.lanes == 1 || other.work.KnownBy(clock_));
@@ -328,6 +351,7 @@ uint32_t AccessHistory::NewRecord(const RaceAccess& access) {
     unused_.pop_back();
   }
   records_[id].access = access;
+  records_[id].box = BoxOf(access.footprint, pitch_);
   records_[id].compared_at = 0;
   records_[id].references = 1;
   return id;

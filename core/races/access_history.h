@@ -2,10 +2,10 @@
 // tensor): each access is held against those before it that it is not known to
 // follow.
 //
-// The bytes of a partition are cut into segments, each with the accesses that
-// no later one has replaced: a write replaces what it covers, a read the reads
-// of its own lane that it covers and knows. What is replaced is ordered before
-// what replaced it, or that race has been found.
+// The bytes of a partition (a row, see BoxOf) are cut into segments, each with
+// the accesses that no later one has replaced: a write replaces what it covers,
+// a read the reads of its own lane that it covers and knows. What is replaced
+// is ordered before what replaced it, or that race has been found.
 #ifndef TRNEMU_CORE_RACES_ACCESS_HISTORY_H_
 #define TRNEMU_CORE_RACES_ACCESS_HISTORY_H_
 
@@ -60,8 +60,9 @@ class RaceSink {
 
 class AccessHistory {
  public:
-  // Of `bytes` a partition, or in all in HBM, on chip or not.
-  AccessHistory(int64_t bytes, bool on_chip);
+  // Of `bytes` a partition, or in all in HBM, on chip or not. `pitch`: of a
+  // tensor in HBM, the bytes of a row that its tiles are parts of; 0: none.
+  AccessHistory(int64_t bytes, bool on_chip, int64_t pitch = 0);
 
   // Enters an access that happens with `clock`. An instruction's reads come
   // before its writes. `least`: what every engine knows.
@@ -74,6 +75,7 @@ class AccessHistory {
     uint64_t compared_at = 0;  // the number of the access ...
     bool touches = false;      // ... and what was found
     uint32_t references = 0;   // segments that list it
+    Box box;
   };
   using List = boost::container::small_vector<uint32_t, 4>;
   struct Segment {
@@ -91,6 +93,7 @@ class AccessHistory {
   void Update(Segment& segment);
   void Meet(Record& record);
   bool Replaces(const Record& record) const;
+  bool CoversHere(const Record& record) const;
   // Whether a read finds bytes of another tensor, on chip.
   void CheckOwner(Segment& segment);
   // Who wrote each byte of the segment in a partition last: positions in the
@@ -103,7 +106,8 @@ class AccessHistory {
   void Release(uint32_t id);
 
   const bool on_chip_;
-  int64_t page_bytes_;
+  const int64_t pitch_;
+  int64_t page_size_;  // bytes; with a pitch, rows
   std::vector<Page> pages_;
   std::vector<Record> records_;
   std::vector<uint32_t> unused_;
@@ -113,6 +117,7 @@ class AccessHistory {
   Clock clock_, least_;
   RaceSink* sink_ = nullptr;
   bool foreign_found_ = false;
+  int64_t page_begin_ = 0, page_end_ = 0;  // with a pitch, its rows
   std::vector<uint16_t> painted_;
   std::vector<bool> visible_;  // by position in the list
 };

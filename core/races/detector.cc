@@ -42,6 +42,7 @@ RaceDetector::RaceDetector(const Program& program, const Placement& placement,
       allow_(allow),
       lanes_(program),
       written_(program.tensors.size()),
+      rows_(program.tensors.size()),
       order_(program, lanes_) {
   for (const CoreProgram& core : program.cores) {
     const auto places = FindLoopPlaces(core);
@@ -50,6 +51,9 @@ RaceDetector::RaceDetector(const Program& program, const Placement& placement,
       for (const Instruction& i : core.stream(engine)) {
         ForEachAccess(core, i, [&](const Access& access, Role role, bool) {
           if (role != Role::kIn) written_[access.tensor] = true;
+          if (access.on_chip()) return;
+          rows_[access.tensor].Add(
+              FootprintOf(access, program.tensors[access.tensor]));
         });
       }
     }
@@ -419,7 +423,8 @@ AccessHistory* RaceDetector::HistoryOf(const RaceAccess& access) {
   }
   auto& history = hbm_[access.tensor];
   if (history == nullptr) {
-    history = std::make_unique<AccessHistory>(t.nbytes(), false);
+    history = std::make_unique<AccessHistory>(t.nbytes(), false,
+                                              rows_[access.tensor].pitch());
   }
   return history.get();
 }

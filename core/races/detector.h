@@ -132,7 +132,8 @@ class RaceDetector : public RaceSink {
   const Placement& placement_;
   const std::span<const std::string> allow_;
   const RaceLanes lanes_;
-  std::vector<bool> written_;  // tensors that the program writes
+  std::vector<bool> written_;    // tensors that the program writes
+  std::vector<PitchVote> rows_;  // of tensors in HBM
   SemaphoreOrder order_;
   std::vector<StreamLoops> loops_;  // of each sequencer
   std::vector<Sequencer> sequencers_;

@@ -309,11 +309,11 @@ class Recorder : public RaceSink {
 // Random accesses of three engines with random knowledge, against a list of
 // all of them. An access is only held against those that nothing known to it
 // replaced, so what is missing must be explained by one that covers it.
-TEST(AccessHistory, FindsUnorderedPairsAndNoOthers) {
+void CheckPairs(bool on_chip, int64_t pitch) {
   std::mt19937 random(11);
   int64_t found = 0;
   for (int round = 0; round < 300; ++round) {
-    AccessHistory history(64, true);
+    AccessHistory history(64, on_chip, pitch);
     Recorder recorder;
     std::vector<RaceAccess> all;
     std::array<std::vector<uint32_t>, 3> clocks;
@@ -329,6 +329,10 @@ TEST(AccessHistory, FindsUnorderedPairsAndNoOthers) {
       a.write = random() % 2 == 0;
       a.tensor = 0;
       a.footprint = RandomFootprint(random);
+      if (!on_chip) {
+        a.footprint.first_partition = 0;
+        a.footprint.end_partition = 1;
+      }
       const std::vector<uint32_t> knows = clocks[lane];
       recorder.clock = &clocks[lane];
       history.Enter(a, clocks[lane], least, recorder);
@@ -363,6 +367,13 @@ TEST(AccessHistory, FindsUnorderedPairsAndNoOthers) {
     }
   }
   EXPECT_GT(found, 4000);
+}
+
+TEST(AccessHistory, FindsUnorderedPairsAndNoOthers) { CheckPairs(true, 0); }
+
+// As rows of so many bytes: of its patterns some are boxes, most are not.
+TEST(AccessHistory, FindsTheSameInAMatrix) {
+  for (const int64_t pitch : {0, 1, 6, 8, 16, 100}) CheckPairs(false, pitch);
 }
 
 RaceAccess AccessOf(uint32_t step, uint32_t tensor, bool write, int64_t begin,
