@@ -13,11 +13,10 @@ namespace {
 // The accesses so far to all memories of a core.
 class Memory {
  public:
-  Memory(const Draft& draft, uint32_t core, const std::vector<bool>& written)
+  Memory(const Draft& draft, uint32_t core, const std::vector<TensorUse>& uses)
       : program_(draft.program),
         core_(draft.program.cores[core]),
-        written_(written),
-        hbm_(draft.program.tensors.size()) {}
+        uses_(uses) {}
 
   // Enters the operands of `instruction`. Writes come first: they have to meet
   // the earlier reads of their lane, which the instruction's own reads replace.
@@ -58,10 +57,11 @@ class Memory {
  private:
   // Null where nothing is ordered.
   RegionMap* RegionOf(const Access& access) {
-    if (!access.on_chip() && !written_[access.tensor]) return nullptr;
-    return access.space == Space::kSbuf   ? &sbuf_
-           : access.space == Space::kPsum ? &psum_
-                                          : &hbm_[access.tensor];
+    if (access.space == Space::kSbuf) return &sbuf_;
+    if (access.space == Space::kPsum) return &psum_;
+    const TensorUse& use = uses_[access.tensor];
+    if (!use.written) return nullptr;
+    return &hbm_.try_emplace(access.tensor, use.rows.pitch()).first->second;
   }
   void Enter(const Access& access, Event event, bool write, Needs& needs,
              bool opaque) {
@@ -73,10 +73,10 @@ class Memory {
 
   const Program& program_;
   const CoreProgram& core_;
-  const std::vector<bool>& written_;  // by tensor
+  const std::vector<TensorUse>& uses_;  // by tensor
   RegionMap sbuf_;
   RegionMap psum_;
-  std::vector<RegionMap> hbm_;  // by tensor
+  std::unordered_map<uint32_t, RegionMap> hbm_;  // by tensor
 };
 
 // The order of the machine, without waits or knowledge, puts the instruction
@@ -91,13 +91,13 @@ bool InOrder(const Lanes& lanes, Event mine, Event other) {
 // One pass over the items of a level, some number of times.
 class Finder {
  public:
-  Finder(const Draft& draft, uint32_t core, const std::vector<bool>& written,
+  Finder(const Draft& draft, uint32_t core, const std::vector<TensorUse>& uses,
          const Level& level, size_t iterations, const std::vector<bool>& forced)
       : instructions_(draft.instructions[core]),
         level_(level),
         iterations_(iterations),
         forced_(forced),
-        memory_(draft, core, written),
+        memory_(draft, core, uses),
         result_(Lanes(draft.program, core, instructions_, level, iterations)),
         needs_(result_.lanes.info.size()),
         at_start_(result_.lanes.info.size()) {
@@ -208,29 +208,33 @@ class Finder {
 
 }  // namespace
 
-std::vector<bool> WrittenTensors(const Draft& draft, uint32_t core) {
-  std::vector<bool> written(draft.program.tensors.size());
+std::vector<TensorUse> FindUses(const Draft& draft, uint32_t core) {
+  const std::vector<Tensor>& tensors = draft.program.tensors;
+  std::vector<TensorUse> uses(tensors.size());
   for (const Instruction& instruction : draft.instructions[core]) {
     if (IsMarker(instruction)) continue;
     ForEachAccess(draft.program.cores[core], instruction,
                   [&](const Access& access, Role role, bool) {
-                    if (role != Role::kIn) written[access.tensor] = true;
+                    TensorUse& use = uses[access.tensor];
+                    if (role != Role::kIn) use.written = true;
+                    if (access.on_chip()) return;
+                    use.rows.Add(FootprintOf(access, tensors[access.tensor]));
                   });
   }
-  return written;
+  return uses;
 }
 
 Dependences FindDependences(const Draft& draft, uint32_t core,
-                            const std::vector<bool>& written,
+                            const std::vector<TensorUse>& uses,
                             const Level& level) {
-  return Finder(draft, core, written, level, 1, {}).Run();
+  return Finder(draft, core, uses, level, 1, {}).Run();
 }
 
 Dependences FindLoopDependences(const Draft& draft, uint32_t core,
-                                const std::vector<bool>& written,
+                                const std::vector<TensorUse>& uses,
                                 const Level& level,
                                 const std::vector<bool>& forced) {
-  return Finder(draft, core, written, level, 2, forced).Run();
+  return Finder(draft, core, uses, level, 2, forced).Run();
 }
 
 }  // namespace trnemu

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isa/passes/accesses.h"
+#include "isa/passes/footprint.h"
 #include "isa/passes/lanes.h"
 #include "isa/passes/level.h"
 #include "isa/program.h"
@@ -33,13 +34,17 @@ struct Dependences {
   std::vector<size_t> first_wait;
 };
 
-// The tensors that a core's instructions write. HBM that the core never writes
+// What a core's instructions do with a tensor. HBM that the core never writes
 // orders nothing.
-std::vector<bool> WrittenTensors(const Draft& draft, uint32_t core);
+struct TensorUse {
+  bool written = false;
+  PitchVote rows;  // HBM
+};
+std::vector<TensorUse> FindUses(const Draft& draft, uint32_t core);
 
 // `level` is core `core`'s, tiles have their addresses.
 Dependences FindDependences(const Draft& draft, uint32_t core,
-                            const std::vector<bool>& written,
+                            const std::vector<TensorUse>& uses,
                             const Level& level);
 
 // The same of two iterations of a loop's body, one after the other: items
@@ -47,7 +52,7 @@ Dependences FindDependences(const Draft& draft, uint32_t core,
 // for itself of the first, or knows it complete, so that a semaphore counts
 // one DMA at a time. Where `forced` says so it waits even if it knows.
 Dependences FindLoopDependences(const Draft& draft, uint32_t core,
-                                const std::vector<bool>& written,
+                                const std::vector<TensorUse>& uses,
                                 const Level& level,
                                 const std::vector<bool>& forced);
 

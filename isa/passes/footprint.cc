@@ -133,4 +133,39 @@ bool Covers(const Footprint& whole, const Footprint& part) {
          whole.rank == part.rank && whole.dims == part.dims;
 }
 
+Box BoxOf(const Footprint& f, int64_t pitch) {
+  Box box;
+  box.begin = f.begin;
+  box.end = f.end;
+  box.full = f.dense();
+  if (pitch == 0) return box;
+  box.first_row = f.begin / pitch;
+  box.end_row = (f.end - 1) / pitch + 1;
+  box.begin = f.begin % pitch;
+  box.end = box.begin + f.end - f.begin;
+  if (box.end <= pitch) return box;
+  if (f.rank > 0 && f.dims[0].step % pitch == 0) {
+    int64_t inner = f.run;
+    for (uint32_t d = 1; d < f.rank; ++d) {
+      inner += f.dims[d].step * (f.dims[d].count - 1);
+    }
+    if (box.begin + inner <= pitch) {
+      box.end = box.begin + inner;
+      box.full = f.rank == 1 && f.dims[0].step == pitch;
+      return box;
+    }
+  }
+  box.full = f.dense() && box.begin == 0 && f.end % pitch == 0;
+  box.begin = 0;
+  box.end = pitch;
+  return box;
+}
+
+void PitchVote::Add(const Footprint& f) {
+  if (f.dense()) return;
+  const int64_t step = f.dims[0].step;
+  if (lead_ == 0) pitch_ = step;
+  lead_ += step == pitch_ ? 1 : -1u;
+}
+
 }  // namespace trnemu

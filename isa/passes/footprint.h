@@ -39,6 +39,30 @@ bool MayOverlap(const Footprint& a, const Footprint& b);
 // false for odd patterns.
 bool Covers(const Footprint& whole, const Footprint& part);
 
+// A memory as rows of `pitch` bytes: the rows that a footprint reaches into,
+// and the bytes of them.
+struct Box {
+  int64_t first_row = 0;
+  int64_t end_row = 1;
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool full = false;  // the footprint has every byte of the box
+};
+// A pitch of 0 is one row of everything.
+Box BoxOf(const Footprint& footprint, int64_t pitch);
+
+// The pitch that most of a tensor's patterns have, so that tiles of a matrix
+// are boxes beside each other. One that more than half of them have is found.
+class PitchVote {
+ public:
+  void Add(const Footprint& footprint);
+  int64_t pitch() const { return pitch_; }  // 0: none
+
+ private:
+  int64_t pitch_ = 0;
+  uint32_t lead_ = 0;
+};
+
 }  // namespace trnemu
 
 #endif  // TRNEMU_ISA_PASSES_FOOTPRINT_H_

@@ -14,12 +14,12 @@ namespace {
 class LoopAssigner {
  public:
   LoopAssigner(const Draft& draft, uint32_t core,
-               const std::vector<bool>& written, const Level& level,
+               const std::vector<TensorUse>& uses, const Level& level,
                const LoopNops& nops, int depth, LoopSemaphores& semaphores,
                SyncPlan& plan)
       : draft_(draft),
         core_(core),
-        written_(written),
+        uses_(uses),
         level_(level),
         nops_(nops),
         depth_(depth),
@@ -57,7 +57,7 @@ class LoopAssigner {
 
   const Draft& draft_;
   const uint32_t core_;
-  const std::vector<bool>& written_;
+  const std::vector<TensorUse>& uses_;
   const Level& level_;
   const LoopNops& nops_;
   const int depth_;
@@ -76,7 +76,7 @@ Dependences LoopAssigner::Find() {
   forced_.assign(level_.items.size(), false);
   for (;;) {
     Dependences found =
-        FindLoopDependences(draft_, core_, written_, level_, forced_);
+        FindLoopDependences(draft_, core_, uses_, level_, forced_);
     if (!ForceUnknown(found)) return found;
   }
 }
@@ -219,12 +219,11 @@ absl::StatusOr<uint32_t> LoopSemaphores::Get(int depth, Engine producer,
 }
 
 absl::Status SynchroniseLoop(const Draft& draft, uint32_t core,
-                             const std::vector<bool>& written,
+                             const std::vector<TensorUse>& uses,
                              const Level& level, const LoopNops& nops,
                              int depth, LoopSemaphores& semaphores,
                              SyncPlan& plan) {
-  return LoopAssigner(draft, core, written, level, nops, depth, semaphores,
-                      plan)
+  return LoopAssigner(draft, core, uses, level, nops, depth, semaphores, plan)
       .Run();
 }
 

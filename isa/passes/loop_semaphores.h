@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "isa/draft.h"
 #include "isa/hardware.h"
+#include "isa/passes/dependences.h"
 #include "isa/passes/level.h"
 #include "isa/passes/sync_plan.h"
 
@@ -55,7 +56,7 @@ struct LoopNops {
 
 // Adds what the body `level` of a loop at `depth` (from 0) needs.
 absl::Status SynchroniseLoop(const Draft& draft, uint32_t core,
-                             const std::vector<bool>& written,
+                             const std::vector<TensorUse>& uses,
                              const Level& level, const LoopNops& nops,
                              int depth, LoopSemaphores& semaphores,
                              SyncPlan& plan);

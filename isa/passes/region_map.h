@@ -19,9 +19,15 @@ namespace trnemu {
 // own lane. Where too many remain, the next access is made to wait for all of
 // them and stands for them: correct, if more than the data asks for.
 //
+// A matrix is cut both ways, into bands of rows and segments of these, so that
+// its tiles are segments of their own.
+//
 // Adding costs O(log segments + segments touched * accesses kept there).
 class RegionMap {
  public:
+  // Rows of `pitch` bytes; 0: all in one.
+  explicit RegionMap(int64_t pitch = 0) : pitch_(pitch) {}
+
   // Enters an access of instruction `event`, which comes after all instructions
   // entered so far, and requires of `needs` the events it depends on. The
   // writes of an instruction must be entered before its reads.
@@ -38,6 +44,7 @@ class RegionMap {
     bool opaque = false;
     bool touches = false;      // what was found at ...
     uint64_t compared_at = 0;  // ... this access
+    bool full = false;         // has all of the segments that list it
     uint32_t references = 0;   // segments that list it, and Add
     Footprint footprint;
   };
@@ -46,19 +53,32 @@ class RegionMap {
   struct Segment {
     int64_t end = 0;
     List records;
+    bool operator==(const Segment&) const = default;
   };
-  using Segments = std::map<int64_t, Segment>;  // by first byte
+  using Segments = std::map<int64_t, Segment>;  // by first byte in the row
+  struct Band {
+    int64_t end = 0;
+    Segments segments;
+  };
+  using Bands = std::map<int64_t, Band>;  // by first row
 
   uint32_t NewRecord(Event event, const Footprint& footprint, bool write);
   void Release(uint32_t record);
   bool Conflicts(uint32_t record, uint32_t mine);
   bool Replaces(const Record& mine, const Record& record) const;
-  void Split(int64_t at);
-  void Enter(uint32_t mine, Segments::value_type& segment, Needs& needs);
-  void Collapse(uint32_t mine, Segments::value_type& segment, Needs& needs);
-  void MergeEqual(int64_t begin, int64_t end);
+  void SplitBand(int64_t row);
+  void EnterBand(uint32_t mine, Bands::value_type& band, const Box& box,
+                 Needs& needs);
+  void MergeBands(int64_t first, int64_t end);
+  void Split(Segments& segments, int64_t at);
+  void Enter(uint32_t mine, const Bands::value_type& band,
+             Segments::value_type& segment, Needs& needs);
+  void Collapse(uint32_t mine, const Bands::value_type& band,
+                Segments::value_type& segment, Needs& needs);
+  void MergeEqual(Segments& segments, int64_t begin, int64_t end);
 
-  Segments segments_;
+  const int64_t pitch_;
+  Bands bands_;
   std::vector<Record> records_;
   std::vector<uint32_t> unused_;  // of records_
   uint64_t accesses_ = 0;

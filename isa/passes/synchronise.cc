@@ -43,19 +43,19 @@ class CoreSynchroniser {
 
   absl::Status Run() {
     InsertNops();
-    written_ = WrittenTensors(draft_, core_);
+    uses_ = FindUses(draft_, core_);
     LoopSemaphores semaphores(core_, hardware_, draft_);
     SyncPlan plan;
     for (size_t i = spans_.size(); i-- > 0;) {  // inner ones come later
       const Span& span = spans_[i];
       absl::Status status = SynchroniseLoop(
-          draft_, core_, written_, LevelBetween(span.begin + 1, span.end),
+          draft_, core_, uses_, LevelBetween(span.begin + 1, span.end),
           span.nops, span.depth, semaphores, plan);
       if (!status.ok()) return status;
     }
     const Level level = LevelBetween(0, static_cast<uint32_t>(list_.size()));
     const Dependences dependences =
-        FindDependences(draft_, core_, written_, level);
+        FindDependences(draft_, core_, uses_, level);
     absl::Status status =
         AssignSemaphores(dependences, level, core_, hardware_, draft_, plan);
     if (status.ok()) status = ApplyPlan(std::move(plan), core_, draft_);
@@ -77,7 +77,7 @@ class CoreSynchroniser {
   std::vector<Instruction>& list_;
   std::vector<Span> spans_;
   std::vector<NopRole> nops_;  // by instruction
-  std::vector<bool> written_;
+  std::vector<TensorUse> uses_;
 };
 
 // The engines with an instruction in the loop whose marker is at `begin`.
