@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -105,6 +106,7 @@ void HbmBlock::ClearData() {
 absl::StatusOr<std::shared_ptr<Hbm>> Hbm::Create(int64_t bytes) {
   std::shared_ptr<Hbm> hbm(new Hbm());
   hbm->size_ = std::max<int64_t>(bytes, kAlignment) / kAlignment * kAlignment;
+  hbm->gaps_.emplace(0, hbm->size_);
   hbm->base_ = static_cast<std::byte*>(Reserve(hbm->size_));
   if (hbm->base_ != nullptr) {
     hbm->shadow_ = static_cast<uint64_t*>(Reserve(hbm->size_ / 8));
@@ -122,16 +124,14 @@ Hbm::~Hbm() {
 }
 
 absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes, Fill fill) {
-  int64_t address = 0;
-  int64_t largest = 0;
   const bool sane = bytes >= 0 && bytes <= size_;
   const int64_t wanted = sane ? Aligned(bytes) : size_ + kAlignment;
-  for (const auto& [start, length] : blocks_) {
-    if (start - address >= wanted) break;
-    largest = std::max(largest, start - address);
-    address = start + length;
+  int64_t largest = 0;
+  auto gap = gaps_.begin();
+  for (; gap != gaps_.end() && gap->second < wanted; ++gap) {
+    largest = std::max(largest, gap->second);
   }
-  if (size_ - address < wanted) {
+  if (gap == gaps_.end()) {
     Diagnostic d;
     d.category = Category::kCapacity;
     d.id = "hbm.capacity";
@@ -140,12 +140,13 @@ absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes, Fill fill) {
                      " of ", size_, " bytes are free");
     d.details = {{"bytes", absl::StrCat(bytes)},
                  {"free", absl::StrCat(size_ - used_)},
-                 {"largest_free_block",
-                  absl::StrCat(std::max(largest, size_ - address))},
+                 {"largest_free_block", absl::StrCat(largest)},
                  {"total", absl::StrCat(size_)}};
     return ToStatus(std::move(d));
   }
-  blocks_.emplace(address, wanted);
+  const auto [address, room] = *gap;
+  gaps_.erase(gap);
+  if (room > wanted) gaps_.emplace(address + wanted, room - wanted);
   used_ += wanted;
   HbmBlock block;
   block.owner_ = shared_from_this();
@@ -178,8 +179,23 @@ void Hbm::Free(int64_t address, int64_t bytes) {
     Release(base_ + address, length);
   }
   ClearShadow(address, bytes);
-  blocks_.erase(address);
   used_ -= length;
+  auto next = gaps_.lower_bound(address);
+  if (next != gaps_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second == address) {
+      before->second += length;
+      next = before;
+    }
+  }
+  if (next == gaps_.end() || next->first > address) {
+    next = gaps_.emplace_hint(next, address, length);
+  }
+  const auto after = std::next(next);
+  if (after != gaps_.end() && next->first + next->second == after->first) {
+    next->second += after->second;
+    gaps_.erase(after);
+  }
 }
 
 }  // namespace trnemu

@@ -66,7 +66,7 @@ class Hbm : public std::enable_shared_from_this<Hbm> {
   int64_t size_ = 0;
   int64_t used_ = 0;
   int64_t left_ = 0;  // below it, what is free may hold what a block left
-  std::map<int64_t, int64_t> blocks_;  // address -> bytes, allocated
+  std::map<int64_t, int64_t> gaps_;  // address -> bytes, free, never adjacent
 };
 
 }  // namespace trnemu

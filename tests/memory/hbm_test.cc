@@ -73,6 +73,33 @@ TEST(HbmTest, AFreedBlockIsUsedAgainAndZeroAgain) {
   EXPECT_EQ(before.data()[999], std::byte{9});
 }
 
+// Blocks freed in any order leave one gap, at the lowest address.
+TEST(HbmTest, WhatIsFreedInAnyOrderIsWholeAgain) {
+  const auto hbm = Make(8 * 64);
+  for (const std::vector<size_t>& order : {std::vector<size_t>{0, 1, 2, 3},
+                                           {3, 2, 1, 0},
+                                           {0, 2, 1, 3},
+                                           {1, 3, 0, 2},
+                                           {2, 0, 3, 1}}) {
+    std::vector<HbmBlock> blocks;
+    for (int i = 0; i < 4; ++i) blocks.push_back(Get(hbm, 128));
+    EXPECT_FALSE(hbm->Allocate(1).ok());
+    for (size_t i : order) blocks[i] = HbmBlock();
+    EXPECT_EQ(hbm->used(), 0);
+    EXPECT_EQ(Get(hbm, 8 * 64).address(), 0);
+  }
+}
+
+// A program may have a tensor for each of its instructions.
+TEST(HbmTest, ManyBlocksTakeNoLongerEach) {
+  const auto hbm = Make(64 * kMiB);
+  std::vector<HbmBlock> blocks;
+  for (int64_t i = 0; i < 200000; ++i) {
+    blocks.push_back(Get(hbm, 64));
+    ASSERT_EQ(blocks.back().address(), 64 * i);
+  }
+}
+
 TEST(HbmTest, BlocksDoNotShareShadow) {
   const auto hbm = Make(64 * kMiB);
   HbmBlock before = Get(hbm, 100);
