@@ -289,14 +289,13 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   const Instruction& i = *s.next;
   CoreState& state = *states_[s.core];
   if (OnRegisters(i.opcode)) {
-    absl::Status status =
-        s.dynamic && options_.values ? MoveSlots(s) : absl::OkStatus();
+    absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
     if (status.ok()) status = BeforeExecution(s);
     if (status.ok()) status = StepRegisters(s);
     if (!status.ok()) return status;
-  } else if (options_.values) {
+  } else {
     absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
-    if (status.ok()) status = ExecuteSlots(s, state);
+    if (status.ok() && options_.values) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
   }
   absl::Status seen = AfterExecution(s);

@@ -36,6 +36,13 @@ void DropRows(Tile& tile) {
   --tile.rank;
 }
 
+absl::Status ValuesOff(const std::string& what) {
+  return MakeFault(Category::kUnsupported, "unsupported.values_off",
+                   absl::StrCat(what, ", whose values are not computed with "
+                                      "values off, and simulated time depends "
+                                      "on them"));
+}
+
 void WarnOfOverlap(FindingSink& sink) {
   Diagnostic d;
   d.category = Category::kUnspecified;
@@ -95,6 +102,11 @@ absl::Status Runner::MoveSlots(Sequencer& s) {
   for (size_t o = 0; o < count; ++o) {
     Slot& slot = s.slots[o];
     if (slot.indirection == nullptr || !slot.indirection->is_scalar()) continue;
+    if (!options_.values && slot.indirection->has_index()) {
+      return ValuesOff(absl::StrCat(
+          "the place of ", std::string(Info(s.next->opcode).operands[o].name),
+          " is read from memory"));
+    }
     int64_t bytes = 0;
     absl::Status status = ReadIndices(s, o, OobMode::kError, bytes, nullptr);
     if (!status.ok()) return status;
@@ -146,8 +158,16 @@ absl::Status Runner::MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
     to.rows.assign(static_cast<size_t>(to.tile.dims[0].count), 0);
     DropRows(to.tile);
   }
-  // Without values there are no indices: they count as 0.
-  if (!options_.values) return absl::OkStatus();
+  if (!options_.values && slot.indirection->has_index()) {
+    // Where it lies does not change how long it takes; that it is left out
+    // does. (Rows that are left out count for time as those that are moved.)
+    return mode == OobMode::kSkip && !to.has_rows
+               ? ValuesOff(absl::StrCat(
+                     "oob_mode=skip leaves the transfer out if the index of ",
+                     std::string(Info(s.next->opcode).operands[o].name),
+                     " is out of bounds; it is read from memory"))
+               : absl::OkStatus();
+  }
   absl::Status status = ReadIndices(s, o, mode, bytes, &to.rows);
   if (!status.ok()) return status;
   if (races_ != nullptr) {
