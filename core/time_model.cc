@@ -176,14 +176,19 @@ TimeModel::TimeModel(const Hardware& hardware) : hardware_(hardware) {
   hand_off_ = ToTicks(hardware.sequencer.hand_off_ns);
 }
 
-Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
-  const CostLaw* law =
+AppliedLaw TimeModel::LawOf(Opcode opcode, const ExecuteArgs& args) const {
+  const CostLaw* const law =
       FindLaw(Laws(opcode, args.engine), FactsOf(opcode, args));
   if (law == nullptr) return {};
-  const double n = CountOf(opcode, args);
   const int64_t columns = std::max<int64_t>(
       0, ColumnOperands(opcode, args) - law->operands_included);
-  const double extra = law->per_operand_ns * static_cast<double>(columns);
+  return {law, CountOf(opcode, args),
+          law->per_operand_ns * static_cast<double>(columns)};
+}
+
+Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
+  const auto [law, n, extra] = LawOf(opcode, args);
+  if (law == nullptr) return {};
   const double issue =
       law->issue_fixed_ns + extra +
       std::max(law->issue_minimum_ns, n * law->issue_per_element_ns);

@@ -30,11 +30,19 @@ struct DmaCost {
   const DmaLaw* law = nullptr;
 };
 
+// The row of the cost table that applies to an instruction, for reports.
+struct AppliedLaw {
+  const CostLaw* law = nullptr;  // null: there is none
+  double count = 0;              // the elements that it counts
+  double extra_ns = 0;           // for tensors as scale and bias
+};
+
 class TimeModel {
  public:
   // Keeps a reference.
   explicit TimeModel(const Hardware& hardware);
 
+  AppliedLaw LawOf(Opcode opcode, const ExecuteArgs& args) const;
   Cost CostOf(Opcode opcode, const ExecuteArgs& args) const;
   // The table load that an activation function needs.
   Ticks TableLoad() const { return table_load_; }

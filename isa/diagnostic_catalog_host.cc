@@ -73,6 +73,12 @@ constexpr CatalogEntry kEntries[] = {
     {"option.hardware", kInput,
      "The hardware description is of another target.",
      "a trn1 description for trn2", "Give one of the same target."},
+    {"option.bench", kInput,
+     "A cost table is asked for that no row can answer: of an operation that "
+     "has none, or with an op, engine, size or number of partitions that the "
+     "operation does not take.",
+     "trnemu bench tensor_copy --op add",
+     "trnemu bench lists the operations and what they take."},
     {"option.cores", kInput, "A logical core has one or two physical cores.",
      "Device(\"trn2\", cores=3)",
      "Use 1 or 2; System has several logical cores."},

@@ -5,6 +5,9 @@ p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, allow=["tensor_copy.shap"])  # fix: r = trnemu.run(p, {"x": x}, allow=["memory.read_unwritten"])
 
+#% option.bench
+rows = trnemu.bench("tensor_tensor", op="ad")  # fix: rows = trnemu.bench("tensor_tensor", op="add")
+
 #% option.cores
 d = trnemu.Device("trn2", cores=3)  # fix: d = trnemu.Device("trn2", cores=2)
 

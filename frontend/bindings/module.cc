@@ -20,6 +20,7 @@ NB_MODULE(_trnemu, m) {
   bindings::BindMemoryMap(m);
   bindings::BindProgram(m);
   bindings::BindDevice(m);
+  bindings::BindCostTable(m);
   bindings::BindTable(m);
   m.def("set_kernel", &bindings::SetKernel, nb::arg("code").none(),
         nb::sig("def set_kernel(code: types.CodeType | None) -> None"),

@@ -141,7 +141,9 @@ absl::StatusOr<std::shared_ptr<const Hardware>> HardwareOf(
   if (!loaded.ok()) {
     return ToStatus(InputError("hardware",
                                Cat(file, ": ", loaded.status().message()),
-                               "start from a file of isa/hardware/"));
+                               Cat("trnemu info --target ", Name(target),
+                                   " --only description > FILE gives one to "
+                                   "start from")));
   }
   if (loaded->target != target) {
     return ToStatus(

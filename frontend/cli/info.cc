@@ -70,6 +70,28 @@ constexpr Section kSections[] = {
      [](const Hardware&) { return NumericsJson(); }},
 };
 
+// --only description: what --hardware takes, as it was built in.
+int ShowDescription(const Hardware& hardware, const InfoArgs& args) {
+  std::string description;
+  for (const auto& [stem, text] : EmbeddedHardwareFiles()) {
+    if (stem == hardware.name) description = std::string(text);
+  }
+  if (!args.hardware.empty()) {
+    const absl::StatusOr<std::string> text = ReadText(args.hardware);
+    if (!text.ok()) return Fail("info", args.json, text.status());
+    description = *text;
+  }
+  if (!args.json) {
+    Print(description);
+    return kSuccess;
+  }
+  Json report = Envelope("info");
+  report["target"] = hardware.name;
+  report["description"] = description;
+  PrintJson(report);
+  return kSuccess;
+}
+
 // --only coverage: a page that scripts/gen_docs made, too long for the rest.
 int ShowCoverage(bool json) {
   if (!json) {
@@ -95,6 +117,7 @@ int Info(const InfoArgs& args) {
   if (!target.ok()) return Fail("info", args.json, target.status());
   const auto hardware = HardwareOf(*target, args.hardware);
   if (!hardware.ok()) return Fail("info", args.json, hardware.status());
+  if (args.only == "description") return ShowDescription(**hardware, args);
   Json json = Envelope("info");
   json["target"] = (*hardware)->name;
   std::string text;
@@ -128,11 +151,12 @@ void AddInfo(CLI::App& app, Action& action) {
                   "Hardware description that replaces the built-in one")
       ->type_name("FILE");
   sub->add_option("--only", args->only,
-                  "One table: constants, operations, opcodes, numerics or "
-                  "coverage")
+                  "One table: constants, operations, opcodes, numerics, "
+                  "coverage; or description: the text that --hardware takes")
       ->type_name("TABLE")
       ->check(CLI::IsMember(
-          {"constants", "operations", "opcodes", "numerics", "coverage"}));
+          {"constants", "operations", "opcodes", "numerics", "coverage",
+           "description"}));
   sub->add_flag("--json", args->json, "Print one JSON object");
   // For scripts/gen_docs.
   sub->add_option("--markdown", args->markdown)->group("");
@@ -143,6 +167,8 @@ void AddInfo(CLI::App& app, Action& action) {
       "  trnemu info tensor_scalar           all about one operation\n"
       "  trnemu info --only coverage         dtypes, memories, modes that run\n"
       "  trnemu info --only numerics         keys of run --numerics\n"
+      "  trnemu info --target trn2 --only description > my.textproto\n"
+      "                                      to edit, for run --hardware\n"
       "  trnemu info k.trn                   tensors and instruction counts");
   sub->callback([args, &action] { action = [args] { return Info(*args); }; });
 }

@@ -286,6 +286,10 @@ int RunVerb::Report() {
   report.explored = args_.explore.value_or(0);
   report.debug_events = std::move(debug_events_);
   report.program = args_.program;
+  report.hardware = args_.hardware;
+  if (!args_.hardware.empty()) {
+    report.hardware_changes = ChangesFromStock(device_->hardware());
+  }
   report.result = &result_;
   report.values = options_.values;
   report.log = args_.log;

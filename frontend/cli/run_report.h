@@ -8,6 +8,7 @@
 #include "core/run.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/expect.h"
+#include "isa/hardware_diff.h"
 
 namespace trnemu::cli {
 
@@ -17,6 +18,8 @@ struct RunReport {
     std::string path;  // "" if it was not written
   };
   std::string program;
+  std::string hardware;  // the file of --hardware, "" without
+  std::vector<HardwareChange> hardware_changes;
   const RunResult* result = nullptr;
   bool values = true;
   std::string log;

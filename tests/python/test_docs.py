@@ -24,7 +24,7 @@ def test_each_example_of_the_python_guide_runs(number):
     exec(compile(examples(GUIDE)[number], f"{GUIDE.name}[{number}]", "exec"), {})
 
 
-PAGES = ["deadlock", "limits", "unspecified", "envelope"]
+PAGES = ["deadlock", "limits", "unspecified", "envelope", "bench-command"]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -32,7 +32,8 @@ def printed(*arguments):
     ("info", "--only", "numerics"), ("info", "--only", "coverage"),
     ("info", "nc_matmul"), ("explain",), ("explain", "deadlock"),
     ("explain", "tensor_copy.shape"), ("explain", "internal.status"),
-    ("explain", "nc_matmul"),
+    ("explain", "nc_matmul"), ("bench",), ("bench", "bn_stats", "--sizes", "512,1024"),
+    ("bench", "nc_matmul", "--sizes", "64"), ("bench", "dma_copy", "--sizes", "64"),
 ], ids=" ".join)
 def test_tables(arguments):
     validate(printed(*arguments))
@@ -43,7 +44,8 @@ def test_tables(arguments):
     ("verify", "no_such_file.trn"), ("verify", "--layers", "none", "k.trn"),
     ("diff", "a", "b"), ("asm", "a", "-o", "b"), ("disasm", "a"),
     ("explain", "no.such.id"), ("info", "no_such_file.trn"),
-    ("info", "--target", "trn9"), ("profile",), ("bench",), ("collective",),
+    ("info", "--target", "trn9"), ("profile",),
+    ("bench", "no_such_operation"), ("bench", "--wrong"), ("collective",),
 ], ids=" ".join)
 def test_failures(arguments):
     report = printed(*arguments)

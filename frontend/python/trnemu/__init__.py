@@ -19,6 +19,7 @@ TypeError.
 """
 
 from trnemu import _where as _where  # first: it says which frames are ours
+from trnemu._bench import CostRow, Law, ProgramCost, bench
 from trnemu._builder import ProgramBuilder
 from trnemu._debug import Debugger, EngineState, Reading, Stop, WatchHit, debug
 from trnemu._dtype import Dtype
@@ -53,6 +54,7 @@ from trnemu._trnemu import (
 )
 
 __all__ = [
+    "CostRow",
     "Debugger",
     "Device",
     "Distance",
@@ -65,12 +67,14 @@ __all__ = [
     "Fault",
     "Finding",
     "InputFault",
+    "Law",
     "MemoryMap",
     "Operation",
     "Parameter",
     "Profile",
     "Program",
     "ProgramBuilder",
+    "ProgramCost",
     "Reading",
     "Register",
     "Rule",
@@ -83,6 +87,7 @@ __all__ = [
     "Wait",
     "WatchHit",
     "__version__",
+    "bench",
     "debug",
     "envelope",
     "explore",

@@ -1,0 +1,137 @@
+#include "core/cost_table/law_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace trnemu {
+namespace {
+
+std::string Number(double value) { return absl::StrFormat("%.6g", value); }
+
+// fixed + max(minimum, per * n), where n is `count` at this size; in N if the
+// count is a multiple of it. Size 0: no part of it is in N.
+std::string Formula(double fixed, double minimum, double per, double count,
+                    int64_t size) {
+  const double times = size == 0 ? 0 : count / static_cast<double>(size);
+  const bool in_n = times == std::round(times) && times >= 1;
+  if (per == 0 || !in_n) return Number(fixed + std::max(minimum, per * count));
+  std::string text = Number(per * times) + " N";
+  if (minimum > 0) text = absl::StrCat("max(", Number(minimum), ", ", text, ")");
+  return fixed == 0 ? text : absl::StrCat(Number(fixed), " + ", text);
+}
+
+// "law[TensorCopy vector any].fixed" and the like: of a completion. `extra`: it
+// counts tensors that are scale or bias.
+bool IsOfCompletion(const ConstantInfo& c, bool extra) {
+  const std::string field = c.path.substr(c.path.find(']') + 1);
+  const bool of_extra = field == ".per_operand" || field == ".operands_included";
+  return of_extra ? extra : !field.starts_with(".issue_");
+}
+
+// The constants of one law's completion, as the description has them.
+std::vector<const ConstantInfo*> ConstantsOf(
+    std::span<const ConstantInfo> constants, const Hardware& hardware,
+    const CostLaw& law, bool extra) {
+  const auto rows = LawsFor(hardware, law.opcode, law.engine);
+  const auto row = static_cast<size_t>(&law - rows.data());
+  const std::string engine(
+      law.engine == Engine::kUnknown ? "" : Name(law.engine));
+  const std::string prefix = absl::StrCat("law[", law.opcode, " ", engine);
+  std::string path;
+  size_t seen = 0;
+  std::vector<const ConstantInfo*> found;
+  for (const ConstantInfo& c : constants) {
+    if (!c.path.starts_with(prefix)) continue;
+    const std::string of = c.path.substr(0, c.path.find(']'));
+    if (of != path) {
+      path = of;
+      ++seen;
+    }
+    if (seen == row + 1 && IsOfCompletion(c, extra)) found.push_back(&c);
+  }
+  return found;
+}
+
+// The weakest status of the constants that are not 0, and their sources.
+void Cite(std::span<const ConstantInfo* const> constants,
+               CostFormula& formula) {
+  ConstantStatus weakest = ConstantStatus::kUnset;
+  for (const ConstantInfo* c : constants) {
+    weakest = std::max(weakest, c->status);
+    if (formula.source.find(c->source) != std::string::npos) continue;
+    absl::StrAppend(&formula.source, formula.source.empty() ? "" : "; ",
+                    c->source);
+  }
+  formula.status =
+      std::string(kConstantStatusNames[static_cast<size_t>(weakest)]);
+}
+
+bool IsDmaTime(const ConstantInfo& c, std::string_view direction) {
+  const std::string law = absl::StrCat("dma.", std::string(direction), ".");
+  return c.path.starts_with(law) && c.path != law + "spacing";
+}
+
+}  // namespace
+
+CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
+                      Opcode opcode, const ExecuteArgs& args, int64_t size) {
+  CostFormula formula;
+  formula.instruction = std::string(Info(opcode).name);
+  const AppliedLaw applied = time.LawOf(opcode, args);
+  if (applied.law == nullptr) {
+    formula.issue = formula.completion = "0";
+    return formula;
+  }
+  const CostLaw& law = *applied.law;
+  // What is loaded is as wide as it is, whatever is moved.
+  const int64_t n = opcode == Opcode::kLoadStationary ? 0 : size;
+  formula.issue =
+      Formula(law.issue_fixed_ns + applied.extra_ns, law.issue_minimum_ns,
+              law.issue_per_element_ns, applied.count, n);
+  formula.completion = Formula(
+      law.completion_fixed_ns + applied.extra_ns, law.completion_minimum_ns,
+      law.completion_per_element_ns, applied.count, n);
+  const Cost cost = time.CostOf(opcode, args);
+  formula.issue_ns = static_cast<double>(cost.issue) / kTicksPerNs;
+  formula.completion_ns = static_cast<double>(cost.completion) / kTicksPerNs;
+  const std::vector<ConstantInfo> constants = ListConstants(hardware);
+  Cite(ConstantsOf(constants, hardware, law, applied.extra_ns != 0), formula);
+  return formula;
+}
+
+CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
+                         const DmaTransfer& transfer, Engine trigger,
+                         int64_t size) {
+  CostFormula formula;
+  formula.instruction = std::string(Info(transfer.opcode).name);
+  const DmaCost cost = time.CostOfDma(transfer, trigger);
+  std::vector<DmaPart> parts;
+  SplitDma(transfer, 16, parts);
+  const DmaShape shape = ShapeOfDmaPart(RunsOfDma(transfer), parts[0]);
+  const Ticks busy = time.BusyOfDmaPart(cost, shape);
+  formula.issue_ns = static_cast<double>(cost.trigger) / kTicksPerNs;
+  formula.issue = Number(formula.issue_ns);
+  const Ticks fixed = cost.start + cost.fixed + cost.notify;
+  formula.completion_ns = static_cast<double>(fixed + busy) / kTicksPerNs;
+  const double per =
+      static_cast<double>(busy) / kTicksPerNs / static_cast<double>(size);
+  formula.completion = absl::StrCat(
+      Number(static_cast<double>(fixed) / kTicksPerNs), " + ", Number(per),
+      " N, rows of ", shape.row_bytes, " bytes");
+  const std::vector<ConstantInfo> constants = ListConstants(hardware);
+  std::vector<const ConstantInfo*> used;
+  const auto direction = static_cast<size_t>(
+      cost.law - hardware.dma.laws.data());
+  for (const ConstantInfo& c : constants) {
+    if (IsDmaTime(c, kDmaDirectionNames[direction])) used.push_back(&c);
+  }
+  Cite(used, formula);
+  return formula;
+}
+
+}  // namespace trnemu

@@ -1,0 +1,61 @@
+#include "isa/hardware_diff.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace trnemu {
+namespace {
+
+// By path and how many of it came before.
+using Constants = std::map<std::pair<std::string, int>, ConstantInfo>;
+
+std::vector<std::pair<std::string, int>> KeysOf(
+    const std::vector<ConstantInfo>& list, Constants& constants) {
+  std::map<std::string, int> seen;
+  std::vector<std::pair<std::string, int>> keys;
+  for (const ConstantInfo& c : list) {
+    keys.emplace_back(c.path, seen[c.path]++);
+    constants.emplace(keys.back(), c);
+  }
+  return keys;
+}
+
+std::string Number(const std::optional<double>& value) {
+  return value ? absl::StrFormat("%.10g", *value) : std::string("nothing");
+}
+
+}  // namespace
+
+std::vector<HardwareChange> ChangesFromStock(const Hardware& hardware) {
+  Constants ours, stock;
+  const auto keys = KeysOf(ListConstants(hardware), ours);
+  const auto stock_keys =
+      KeysOf(ListConstants(HardwareFor(hardware.target)), stock);
+  std::vector<HardwareChange> changes;
+  for (const auto& key : keys) {
+    const ConstantInfo& c = ours.at(key);
+    const auto found = stock.find(key);
+    if (found == stock.end()) {
+      changes.push_back({c.path, std::nullopt, c.value, c.unit});
+    } else if (found->second.value != c.value) {
+      changes.push_back({c.path, found->second.value, c.value, c.unit});
+    }
+  }
+  for (const auto& key : stock_keys) {
+    if (ours.contains(key)) continue;
+    const ConstantInfo& c = stock.at(key);
+    changes.push_back({c.path, c.value, std::nullopt, c.unit});
+  }
+  return changes;
+}
+
+std::string Text(const HardwareChange& change) {
+  return absl::StrCat(change.path, " ", Number(change.stock), " -> ",
+                      Number(change.value), change.unit.empty() ? "" : " ",
+                      change.unit);
+}
+
+}  // namespace trnemu

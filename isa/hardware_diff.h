@@ -1,0 +1,27 @@
+// What a hardware description changes of the one built in.
+#ifndef TRNEMU_ISA_HARDWARE_DIFF_H_
+#define TRNEMU_ISA_HARDWARE_DIFF_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/hardware.h"
+
+namespace trnemu {
+
+// One constant. A value that is not there: nothing.
+struct HardwareChange {
+  std::string path;  // as `trnemu info` prints it
+  std::optional<double> stock, value;
+  std::string unit;
+};
+// In the order of the description; those that are gone come last. Constants of
+// equal paths are told apart by their order. Sources and notes do not count.
+std::vector<HardwareChange> ChangesFromStock(const Hardware& hardware);
+// "memory.hbm_bandwidth 3000 -> 6000 B/ns".
+std::string Text(const HardwareChange& change);
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_ISA_HARDWARE_DIFF_H_
