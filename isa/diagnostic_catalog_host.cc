@@ -38,7 +38,8 @@ constexpr CatalogEntry kEntries[] = {
      "An array does not have the dtype of its tensor. Nothing is cast "
      "silently; bfloat16 and fp8 also take raw or unsigned elements of their "
      "width.",
-     "float64 for an input of float32", "Convert the array to the dtype that the message names."},
+     "float64 for an input of float32",
+     "Convert the array to the dtype that the message names."},
     {"input.size", kInput,
      "An array does not have as many bytes as its tensor.",
      "a buffer cut short", "Give all elements."},

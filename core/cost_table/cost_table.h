@@ -71,7 +71,7 @@ struct CostRow {
   double issue_ns = 0;       // until the sequencer goes on
   double completion_ns = 0;  // alone, until the result is there
   double interval_ns = 0;    // from one to the next in a long stream
-  double first_ns = 0;       // as a program's only one: with what it has to load
+  double first_ns = 0;  // as a program's only one: with what it has to load
   // Bytes that one moves, operations per ns: of the interval; 0: no such.
   double bytes_per_ns = 0, flops_per_ns = 0;
   std::vector<CostFormula> formulas;  // by instruction, in order

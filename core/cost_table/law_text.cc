@@ -21,7 +21,8 @@ std::string Formula(double fixed, double minimum, double per, double count,
   const bool in_n = times == std::round(times) && times >= 1;
   if (per == 0 || !in_n) return Number(fixed + std::max(minimum, per * count));
   std::string text = Number(per * times) + " N";
-  if (minimum > 0) text = absl::StrCat("max(", Number(minimum), ", ", text, ")");
+  if (minimum > 0)
+    text = absl::StrCat("max(", Number(minimum), ", ", text, ")");
   return fixed == 0 ? text : absl::StrCat(Number(fixed), " + ", text);
 }
 
@@ -29,7 +30,8 @@ std::string Formula(double fixed, double minimum, double per, double count,
 // counts tensors that are scale or bias.
 bool IsOfCompletion(const ConstantInfo& c, bool extra) {
   const std::string field = c.path.substr(c.path.find(']') + 1);
-  const bool of_extra = field == ".per_operand" || field == ".operands_included";
+  const bool of_extra =
+      field == ".per_operand" || field == ".operands_included";
   return of_extra ? extra : !field.starts_with(".issue_");
 }
 
@@ -39,8 +41,8 @@ std::vector<const ConstantInfo*> ConstantsOf(
     const CostLaw& law, bool extra) {
   const auto rows = LawsFor(hardware, law.opcode, law.engine);
   const auto row = static_cast<size_t>(&law - rows.data());
-  const std::string engine(
-      law.engine == Engine::kUnknown ? "" : Name(law.engine));
+  const std::string engine(law.engine == Engine::kUnknown ? ""
+                                                          : Name(law.engine));
   const std::string prefix = absl::StrCat("law[", law.opcode, " ", engine);
   std::string path;
   size_t seen = 0;
@@ -59,7 +61,7 @@ std::vector<const ConstantInfo*> ConstantsOf(
 
 // The weakest status of the constants that are not 0, and their sources.
 void Cite(std::span<const ConstantInfo* const> constants,
-               CostFormula& formula) {
+          CostFormula& formula) {
   ConstantStatus weakest = ConstantStatus::kUnset;
   for (const ConstantInfo* c : constants) {
     weakest = std::max(weakest, c->status);
@@ -93,9 +95,9 @@ CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
   formula.issue =
       Formula(law.issue_fixed_ns + applied.extra_ns, law.issue_minimum_ns,
               law.issue_per_element_ns, applied.count, n);
-  formula.completion = Formula(
-      law.completion_fixed_ns + applied.extra_ns, law.completion_minimum_ns,
-      law.completion_per_element_ns, applied.count, n);
+  formula.completion = Formula(law.completion_fixed_ns + applied.extra_ns,
+                               law.completion_minimum_ns,
+                               law.completion_per_element_ns, applied.count, n);
   const Cost cost = time.CostOf(opcode, args);
   formula.issue_ns = static_cast<double>(cost.issue) / kTicksPerNs;
   formula.completion_ns = static_cast<double>(cost.completion) / kTicksPerNs;
@@ -120,13 +122,13 @@ CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
   formula.completion_ns = static_cast<double>(fixed + busy) / kTicksPerNs;
   const double per =
       static_cast<double>(busy) / kTicksPerNs / static_cast<double>(size);
-  formula.completion = absl::StrCat(
-      Number(static_cast<double>(fixed) / kTicksPerNs), " + ", Number(per),
-      " N, rows of ", shape.row_bytes, " bytes");
+  formula.completion =
+      absl::StrCat(Number(static_cast<double>(fixed) / kTicksPerNs), " + ",
+                   Number(per), " N, rows of ", shape.row_bytes, " bytes");
   const std::vector<ConstantInfo> constants = ListConstants(hardware);
   std::vector<const ConstantInfo*> used;
-  const auto direction = static_cast<size_t>(
-      cost.law - hardware.dma.laws.data());
+  const auto direction =
+      static_cast<size_t>(cost.law - hardware.dma.laws.data());
   for (const ConstantInfo& c : constants) {
     if (IsDmaTime(c, kDmaDirectionNames[direction])) used.push_back(&c);
   }

@@ -67,10 +67,10 @@ class Starts : public Observer {
       return FormulaOfDma(hardware_, time_, transfer, i.engine, size_);
     }
     const CoreProgram& core = program_.cores[effect.core];
-    return FormulaOf(hardware_, time_, i.opcode,
-                     {effect.slots, core.AttributesOf(i), core.OperandsOf(i),
-                      i.engine},
-                     size_);
+    return FormulaOf(
+        hardware_, time_, i.opcode,
+        {effect.slots, core.AttributesOf(i), core.OperandsOf(i), i.engine},
+        size_);
   }
 
   const Program& program_;
@@ -212,8 +212,8 @@ absl::Status Complete(CostQuery& query) {
   if (query.placements.empty()) query.placements = {subject->placements[0]};
   if (query.partitions == 0) query.partitions = 128;
   if (query.partitions < 1 || query.partitions > 128) {
-    return Wrong(absl::StrCat("partitions must be 1 to 128, not ",
-                              query.partitions));
+    return Wrong(
+        absl::StrCat("partitions must be 1 to 128, not ", query.partitions));
   }
   for (const int64_t size : query.sizes) {
     if (size >= 1) continue;
@@ -229,8 +229,8 @@ absl::Status Complete(CostQuery& query) {
     const int index = ParameterIndex(operation, parameter);
     if (name.empty()) return absl::OkStatus();
     if (index < 0) {
-      return Wrong(absl::StrCat(query.operation, " takes no ",
-                                std::string(parameter)));
+      return Wrong(
+          absl::StrCat(query.operation, " takes no ", std::string(parameter)));
     }
     const auto kind = operation.parameters[static_cast<size_t>(index)].kind;
     if (!EnumFromName(kind, name).is_none()) return absl::OkStatus();

@@ -51,8 +51,7 @@ Value CostProgram::Hbm(std::string_view name, int64_t rows, int64_t columns,
   const auto found = tiles_.find(name);
   if (found != tiles_.end()) return found->second;
   const std::array<int64_t, 2> shape = {rows, columns};
-  const auto view =
-      builder_.AddTensor(kind, std::string(name), dtype_, shape);
+  const auto view = builder_.AddTensor(kind, std::string(name), dtype_, shape);
   if (!view.ok()) {
     status_.Update(view.status());
     return Value::None();
@@ -73,8 +72,7 @@ Value CostProgram::Name(std::string_view parameter, std::string_view name) {
 
 void CostProgram::Add(bool chained) {
   if (!status_.ok()) return;
-  NamedArguments arguments =
-      FindCostRecipe(query_.operation)->arguments(*this);
+  NamedArguments arguments = FindCostRecipe(query_.operation)->arguments(*this);
   if (!status_.ok()) return;
   if (!query_.engine.empty()) {
     arguments.emplace_back("engine", Name("engine", query_.engine));

@@ -61,8 +61,8 @@ A TensorTensor(P& p) {
                 {"data2", p.Tile("in2", p.partitions(), p.n(), p.dtype())}});
 }
 A TensorScalar(P& p) {
-  return With(DataToDst(p), {{"op0", p.Name("op0", p.op())},
-                             {"operand0", Value::Number(2)}});
+  return With(DataToDst(p),
+              {{"op0", p.Name("op0", p.op())}, {"operand0", Value::Number(2)}});
 }
 A ScalarTensorTensor(P& p) {
   return With(DataToDst(p),
@@ -159,9 +159,7 @@ Value Side(P& p, bool out) {
   }
   return out ? p.Out() : p.In();
 }
-A DmaCopy(P& p) {
-  return {{"dst", Side(p, true)}, {"src", Side(p, false)}};
-}
+A DmaCopy(P& p) { return {{"dst", Side(p, true)}, {"src", Side(p, false)}}; }
 A DmaCompute(P& p) {
   return {{"dst", Side(p, true)},
           {"srcs", Side(p, false)},
@@ -194,18 +192,31 @@ std::vector<CostRecipe> MakeRecipes() {
       {Simple("affine_select", "", sbuf), AffineSelect},
       {{"range_select", kElements, "", Sizes(4096), fp32, sbuf}, RangeSelect},
       {Simple("dropout", "", sbuf), Dropout},
-      {{"nc_matmul", "columns of the moving tile", "", Sizes(512),
-        {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat8E4M3}, sbuf},
-       Matmul, MatmulFlops},
+      {{"nc_matmul",
+        "columns of the moving tile",
+        "",
+        Sizes(512),
+        {Dtype::kFloat32, Dtype::kBFloat16, Dtype::kFloat8E4M3},
+        sbuf},
+       Matmul,
+       MatmulFlops},
       {{"nc_transpose", "columns that become partitions", "", Sizes(128, 32),
         Floats(), sbuf},
        Transpose},
       {{"dma_copy", "elements of each of the rows (partitions)", "",
         Sizes(8192), Floats(), dma},
-       DmaCopy, nullptr, true},
-      {{"dma_compute", "elements of each of the rows (partitions)", "",
-        Sizes(8192), fp32, {kLoad, kStore}},
-       DmaCompute, nullptr, true},
+       DmaCopy,
+       nullptr,
+       true},
+      {{"dma_compute",
+        "elements of each of the rows (partitions)",
+        "",
+        Sizes(8192),
+        fp32,
+        {kLoad, kStore}},
+       DmaCompute,
+       nullptr,
+       true},
   };
 }
 

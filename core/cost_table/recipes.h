@@ -15,8 +15,8 @@
 namespace trnemu {
 
 // One program under construction. Inputs are shared by all copies of the
-// operation; copies write to three tiles by turns, so that none reads what one of
-// the two before it writes, even where it keeps a part of what was there.
+// operation; copies write to three tiles by turns, so that none reads what one
+// of the two before it writes, even where it keeps a part of what was there.
 class CostProgram {
  public:
   CostProgram(const CostQuery& query, Target target, Dtype dtype,

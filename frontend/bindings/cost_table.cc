@@ -67,9 +67,8 @@ CostPlacement PlacementOf(const std::string& name) {
 nb::list TableOf(const std::string& operation, std::vector<int64_t> sizes,
                  const nb::list& dtypes,
                  const std::vector<std::string>& placements,
-                 const std::vector<std::string>& targets,
-                 const std::string& op, const std::string& engine,
-                 int64_t partitions) {
+                 const std::vector<std::string>& targets, const std::string& op,
+                 const std::string& engine, int64_t partitions) {
   CostQuery query;
   query.operation = operation;
   query.sizes = std::move(sizes);

@@ -54,8 +54,8 @@ absl::StatusOr<CostQuery> QueryOf(const BenchArgs& args) {
   for (const std::string& text : args.sizes) {
     const auto sizes = SizesFromText(text);
     if (!sizes) {
-      return UsageError(Cat("--sizes takes 64:8192, 64:512:64 or 1,2,48, not \"",
-                            text, "\""));
+      return UsageError(Cat(
+          "--sizes takes 64:8192, 64:512:64 or 1,2,48, not \"", text, "\""));
     }
     query.sizes.insert(query.sizes.end(), sizes->begin(), sizes->end());
   }
@@ -72,8 +72,10 @@ absl::StatusOr<CostQuery> QueryOf(const BenchArgs& args) {
   for (const std::string& name : args.placements) {
     const auto placement = PlacementFromName(name);
     if (!placement) {
-      return UsageError(Cat("--placement takes IN:OUT of sbuf, psum and hbm, "
-                            "not \"", name, "\""));
+      return UsageError(
+          Cat("--placement takes IN:OUT of sbuf, psum and hbm, "
+              "not \"",
+              name, "\""));
     }
     query.placements.push_back(*placement);
   }
@@ -90,7 +92,8 @@ absl::StatusOr<CostQuery> QueryOf(const BenchArgs& args) {
 int Bench(BenchArgs args) {
   if (args.filter.empty()) return ListOperations(args);
   if (args.json && args.csv) {
-    return Fail("bench", true, UsageError("--json and --csv exclude each other"));
+    return Fail("bench", true,
+                UsageError("--json and --csv exclude each other"));
   }
   if (args.targets.empty()) args.targets.emplace_back(Name(kDefaultTarget));
   absl::StatusOr<CostQuery> query = QueryOf(args);

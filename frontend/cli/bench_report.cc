@@ -12,7 +12,7 @@ namespace {
 std::string Ns(double ns) { return absl::StrFormat("%.1f", ns); }
 
 // "158.7 + 1.0417 N"; with several instructions each with its name.
-std::string LawOf(const CostRow& row, std::string CostFormula::* which) {
+std::string LawOf(const CostRow& row, std::string CostFormula::*which) {
   std::string text;
   for (const CostFormula& f : row.formulas) {
     const std::string name =
@@ -65,11 +65,11 @@ std::string TextOf(const CostTable& table) {
     if (row.flops_per_ns > 0) {
       rate = absl::StrFormat("%.1f TF/s", row.flops_per_ns / 1e3);
     }
-    cells.push_back({row.target, row.engine, row.dtype, row.placement,
-                     Cat(row.size), Ns(row.issue_ns), Ns(row.completion_ns),
-                     Ns(row.interval_ns), Ns(row.first_ns), rate,
-                     Cat(LawOf(row, &CostFormula::completion), " (",
-                         StatusOf(row), ")")});
+    cells.push_back(
+        {row.target, row.engine, row.dtype, row.placement, Cat(row.size),
+         Ns(row.issue_ns), Ns(row.completion_ns), Ns(row.interval_ns),
+         Ns(row.first_ns), rate,
+         Cat(LawOf(row, &CostFormula::completion), " (", StatusOf(row), ")")});
     for (const CostFormula& f : row.formulas) {
       if (f.source.empty()) continue;
       sources.insert(Cat(row.target, " ", f.instruction, " issue ", f.issue,

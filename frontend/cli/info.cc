@@ -154,9 +154,8 @@ void AddInfo(CLI::App& app, Action& action) {
                   "One table: constants, operations, opcodes, numerics, "
                   "coverage; or description: the text that --hardware takes")
       ->type_name("TABLE")
-      ->check(CLI::IsMember(
-          {"constants", "operations", "opcodes", "numerics", "coverage",
-           "description"}));
+      ->check(CLI::IsMember({"constants", "operations", "opcodes", "numerics",
+                             "coverage", "description"}));
   sub->add_flag("--json", args->json, "Print one JSON object");
   // For scripts/gen_docs.
   sub->add_option("--markdown", args->markdown)->group("");
