@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trnemu import _trnemu
 from trnemu._fault import fault_of
@@ -79,8 +79,9 @@ def _within(value: Any, has: Any) -> bool:
     if isinstance(value, Mapping):
         return all(has.get(k) == v for k, v in value.items())
     if isinstance(value, tuple) and isinstance(has, tuple):
-        return value == has or all(isinstance(v, str) and v in has
-                                   for v in value)
+        return value == has or all(
+            isinstance(v, str) and v in has for v in value
+        )
     return bool(value == has)
 
 
@@ -90,7 +91,7 @@ def _shown(option: str, value: Any) -> str:
     return repr(dict(value) if isinstance(value, Mapping) else value)
 
 
-def _refuse_nested(message: str, remedy: str) -> None:
+def _refuse_nested(message: str, remedy: str) -> NoReturn:
     refuse(
         "illegal",
         "nki.nested_options",
