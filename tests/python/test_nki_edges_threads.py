@@ -124,6 +124,21 @@ def test_a_trace_within_a_kernel_is_a_program_of_its_own():
     assert programs[0].inputs["x"][0] == (3, 3) and programs[0].cores == 2
 
 
+def test_calls_are_told_after_a_trace_within_a_kernel():
+    def helper():
+        nl.ndarray((200, 1), nl.float32)
+
+    @nki.jit
+    def kernel(x):
+        nki.trace(plus, nki.TensorSpec((3, 3), "float32"))
+        helper()
+
+    for launched in (kernel, kernel[2]):
+        fault = refused(launched, ramp(2, 2))
+        assert "in helper, called at" in fault.source
+        assert fault.source.endswith("in kernel")
+
+
 def test_a_launch_within_a_kernel_is_a_call_that_takes_tensors(capsys):
     class Printed:
         def __str__(self):

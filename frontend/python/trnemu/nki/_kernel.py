@@ -7,6 +7,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -207,13 +208,17 @@ class Kernel:
             bound.arguments[name] = arguments.enter(name, value)
         trace.arguments = arguments
 
+        outer, home = _trace.active(), get_ident()
+        trace.code = _plain(self.func).__code__
+
         def body() -> Any:
             # In the thread of each core.
-            _trnemu.set_kernel(_plain(self.func).__code__)
+            _trnemu.set_kernel(trace.code)
             try:
                 result = self.func(*bound.args, **bound.kwargs)
             finally:
-                _trnemu.set_kernel(None)
+                here = outer if get_ident() == home else None
+                _trnemu.set_kernel(None if here is None else here.code)
             if inspect.isgenerator(result) or inspect.iscoroutine(result):
                 result.close()
                 raise TypeError(
