@@ -46,7 +46,7 @@ void WarnOfOverlap(FindingSink& sink) {
       "src and dst share bytes, and the parts of a transfer run at the same "
       "time: the result depends on their order";
   d.remedy = "go through another tile, or use tensor_copy";
-  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
   sink.Warn(std::move(d));
 }
 
@@ -62,7 +62,7 @@ void WarnOfDuplicates(std::pair<int64_t, int64_t> rows, FindingSink& sink) {
       "descriptors");
   d.details = {{"positions", absl::StrCat(rows.first, ", ", rows.second)}};
   d.remedy = "use every index once";
-  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
   sink.Warn(std::move(d));
 }
 
