@@ -1,0 +1,217 @@
+"""Rows 4 and 5: the matrix product of the vendor's tutorials, [4096, 8192] @
+[8192, 8192], once in bf16 on trn1 and once in fp32 on trn2.
+
+Sources of the structure: the kernels of general/nki/examples/
+matrix_multiplication at v2.21.0 (row 4: times of the tutorial's table) and of
+nki/guides/tutorials/kernel-optimization.rst at v2.32.0 (row 5: times and
+counters of its figures), of aws-neuron/aws-neuron-sdk. *Tiled*: for each
+result tile of 128 x 512, for each 128 of the contraction, both operand tiles
+are loaded and multiplied into PSUM. *Blocked*: blocks of 1024 columns, of
+1024 of the contraction and of 2048 rows; the result of a column block stays
+in SBUF, and PSUM is added to it once per block of the contraction.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import trnemu
+
+from .case import Case, Figure, Run
+
+K, M, N = 8192, 4096, 8192
+TILE_K, TILE_M, TILE_N = 128, 128, 512
+MATMULS = (K // TILE_K) * (M // TILE_M) * (N // TILE_N)
+OUTPUTS = (M // TILE_M) * (N // TILE_N)
+
+
+def tiled(target: str, dtype: str, trigger: str) -> trnemu.Program:
+    """Both operand tiles are loaded for every multiplication."""
+    b = trnemu.ProgramBuilder(target=target, name="matmul_tiled")
+    left, right = b.input("left", (K, M), dtype), b.input("right", (K, N), dtype)
+    result = b.output("result", (M, N), dtype)
+    # A store waits behind the loads of DEPTH more multiplications.
+    later: list[tuple[int, trnemu.View, trnemu.View]] = []
+    count = 0
+    for m in range(0, M, TILE_M):
+        for n in range(0, N, TILE_N):
+            sums = b.psum((TILE_M, TILE_N), "float32")
+            for k in range(0, K, TILE_K):
+                p = b.sbuf((TILE_K, TILE_M), dtype)
+                q = b.sbuf((TILE_K, TILE_N), dtype)
+                rows = slice(k, k + TILE_K)
+                b.dma_copy(dst=p, src=left[rows, m:m + TILE_M], trigger=trigger)
+                b.dma_copy(dst=q, src=right[rows, n:n + TILE_N], trigger=trigger)
+                b.nc_matmul(dst=sums, stationary=p, moving=q)
+                count += 1
+                if later and count - later[0][0] >= DEPTH:
+                    _, dst, src = later.pop(0)
+                    b.dma_copy(dst=dst, src=src, trigger=trigger)
+            out = b.sbuf((TILE_M, TILE_N), dtype)
+            b.tensor_copy(dst=out, src=sums, engine="vector")
+            place = result[m:m + TILE_M, n:n + TILE_N]
+            later.append((count, place, out))
+    for _, dst, src in later:
+        b.dma_copy(dst=dst, src=src, trigger=trigger)
+    return b.build()
+
+
+# How many multiplications' loads are triggered before the store of a result.
+DEPTH = 16
+
+
+def blocked(
+    target: str, dtype: str, tiles_m: int, triggers: tuple[str, str]
+) -> trnemu.Program:
+    """All dimensions blocked; tiles_m tiles of rows to a block."""
+    b = trnemu.ProgramBuilder(target=target, name="matmul_blocked")
+    left, right = b.input("left", (K, M), dtype), b.input("right", (K, N), dtype)
+    result = b.output("result", (M, N), dtype)
+    load, store = triggers
+    block_k, block_n, block_m = 8 * TILE_K, 2 * TILE_N, tiles_m * TILE_M
+    for n in range(0, N, block_n):
+        columns = slice(n, n + block_n)
+        sums = {
+            (m, c): b.sbuf((TILE_M, TILE_N), dtype)
+            for m in range(0, M, TILE_M) for c in range(0, block_n, TILE_N)
+        }
+        for tile in sums.values():
+            b.memset(dst=tile, value=0.0, engine="vector")
+        for k in range(0, K, block_k):
+            slices = [slice(r, r + TILE_K) for r in range(k, k + block_k, TILE_K)]
+            right_tiles = []
+            for rows in slices:
+                right_tiles.append(b.sbuf((TILE_K, block_n), dtype))
+                b.dma_copy(dst=right_tiles[-1], src=right[rows, columns], trigger=load)
+            for m in range(0, M, block_m):
+                left_tiles = []
+                for rows in slices:
+                    left_tiles.append(b.sbuf((TILE_K, block_m), dtype))
+                    b.dma_copy(
+                        dst=left_tiles[-1], src=left[rows, m:m + block_m],
+                        trigger=load,
+                    )
+                for c in range(0, block_n, TILE_N):
+                    for r in range(0, block_m, TILE_M):
+                        part = b.psum((TILE_M, TILE_N), "float32")
+                        for p, q in zip(left_tiles, right_tiles, strict=True):
+                            b.nc_matmul(
+                                dst=part, stationary=p[:, r:r + TILE_M],
+                                moving=q[:, c:c + TILE_N],
+                            )
+                        sum_ = sums[m + r, c]
+                        b.tensor_tensor(
+                            dst=sum_, data1=sum_, data2=part, op="add",
+                            engine="vector",
+                        )
+        for m in range(0, M, TILE_M):
+            packed = b.sbuf((TILE_M, block_n), dtype)
+            for c in range(0, block_n, TILE_N):
+                b.tensor_copy(
+                    dst=packed[:, c:c + TILE_N], src=sums[m, c],
+                    engine="vector",
+                )
+            b.dma_copy(dst=result[m:m + TILE_M, columns], src=packed, trigger=store)
+    return b.build()
+
+
+def _matmuls(run: Run) -> float:
+    return run.opcode("MultiplyMoving")
+
+
+def _tensor_ms(run: Run) -> float:
+    return run.busy_ns("tensor") / 1e6
+
+
+def _dma_rate(run: Run) -> float:
+    return run.profile.dma_bytes / run.profile.time_ns
+
+
+def cases() -> list[Case]:
+    row_4 = "aws-neuron-sdk v2.21.0 matrix_multiplication tutorial, trn1.32xlarge"
+    row_5 = "aws-neuron-sdk v2.32.0 kernel-optimization.rst, figures v2 and v5"
+    loads = 2 * MATMULS
+    tiled_bytes = MATMULS * (TILE_K * TILE_M + TILE_K * TILE_N) + M * N
+    blocked_bytes = K * N + (N // 1024) * K * M + M * N
+    adds = (N // 1024) * (K // 1024) * (M // TILE_M) * 2
+    blocked_opcodes = {
+        "Memset": OUTPUTS, "TensorTensor": adds, "TensorCopy": OUTPUTS,
+    }
+    return [
+        Case(
+            row="4", name="matmul bf16, tiled", target="trn1",
+            measured_ns=51.80e6, source=row_4,
+            build=functools.partial(tiled, "trn1", "bfloat16", "sync"),
+            opcodes={
+                "DmaCopy": loads + OUTPUTS, "MultiplyMoving": MATMULS,
+                "LoadStationary": MATMULS, "TensorCopy": OUTPUTS,
+            },
+            figures=(
+                Figure("HBM rate", 2 * tiled_bytes / 51.80e6, "B/ns", _dma_rate,
+                       "derived"),
+                Figure("tensor busy (HFU 10.98 %)", 0.1098 * 51.80, "ms",
+                       _tensor_ms, "derived"),
+            ),
+        ),
+        Case(
+            row="4", name="matmul bf16, blocked", target="trn1",
+            measured_ns=6.97e6, source=row_4,
+            build=functools.partial(
+                blocked, "trn1", "bfloat16", 16, ("sync", "gpsimd")
+            ),
+            opcodes={
+                **blocked_opcodes, "MultiplyMoving": MATMULS,
+                "LoadStationary": MATMULS,
+                "DmaCopy": (K // 128) * 8 + 8 * 8 * 8 * 2 + 8 * (M // TILE_M),
+            },
+            figures=(
+                Figure("tensor busy (HFU 85.24 %)", 0.8524 * 6.97, "ms",
+                       _tensor_ms, "derived"),
+            ),
+        ),
+        Case(
+            row="5", name="matmul fp32, tiled", target="trn2",
+            measured_ns=39.89e6, source=row_5, clock="kernel",
+            build=functools.partial(tiled, "trn2", "float32", "gpsimd"),
+            opcodes={
+                "DmaCopy": loads + OUTPUTS, "MultiplyMoving": 2 * MATMULS,
+                "LoadStationary": 2 * MATMULS, "TensorCopy": OUTPUTS,
+            },
+            figures=(
+                Figure("matmul instructions", 65536, "", _matmuls),
+                Figure("tensor active", 34.82, "ms", _tensor_ms),
+                Figure("HBM rate", 4 * tiled_bytes / 39.89e6, "B/ns", _dma_rate,
+                       "derived"),
+            ),
+            structure=(
+                "all transfers are triggered by gpsimd, as figure v2-zoom "
+                f"shows; a store after the loads of {DEPTH} more "
+                "multiplications"
+            ),
+        ),
+        Case(
+            row="5", name="matmul fp32, blocked", target="trn2",
+            measured_ns=28.30e6, source=row_5, clock="kernel",
+            build=functools.partial(
+                blocked, "trn2", "float32", 8, ("sync", "gpsimd")
+            ),
+            opcodes={
+                **blocked_opcodes, "MultiplyMoving": 2 * MATMULS,
+                "LoadStationary": 2 * MATMULS,
+                "DmaCopy": (K // 128) * 8 + 8 * 8 * 8 * 4 + 8 * (M // TILE_M),
+            },
+            figures=(
+                Figure("matmul instructions", 65536, "", _matmuls),
+                Figure("tensor active", 28.16, "ms", _tensor_ms),
+                Figure("vector active (10.55 %)", 0.1055 * 28.30, "ms",
+                       lambda run: run.busy_ns("vector") / 1e6),
+                Figure("HBM rate", 4 * blocked_bytes / 28.30e6, "B/ns",
+                       _dma_rate, "derived"),
+            ),
+            structure=(
+                "row blocks of 1024 instead of 2048: with 2048 the tiles take "
+                "229,376 bytes of a partition, 8 more than there are; the "
+                "bytes moved are the same"
+            ),
+        ),
+    ]
