@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import trnemu
 
+from .events import active_ns, events
+
 # What the published time holds beyond the kernel's own first trigger to last
 # completion: spec/timing.md 2.3. The clock of nki.benchmark (nc_latency)
 # holds a fixed term per kernel (VOY, measured on trn2, assumed elsewhere);
@@ -84,6 +86,10 @@ class Run:
 
     def busy_ns(self, engine: str) -> float:
         return self.profile.engines[engine].busy_ns
+
+    def active_ns(self, engine: str) -> float:
+        """With at least one instruction under way, as profilers count it."""
+        return active_ns(events(self.program), engine)
 
     def opcode(self, name: str) -> int:
         return self.profile.opcodes.get(name, 0)

@@ -91,7 +91,7 @@ def _vector_count(run: Run) -> float:
 
 
 def _vector_us(run: Run) -> float:
-    return run.busy_ns("vector") / 1e3
+    return run.active_ns("vector") / 1e3
 
 
 def cases() -> list[Case]:

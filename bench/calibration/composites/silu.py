@@ -83,7 +83,7 @@ def streamed(target: str) -> trnemu.Program:
 
 def _share(engine: str) -> "functools.partial[float]":
     def share(engine: str, run: Run) -> float:
-        return 100 * run.busy_ns(engine) / run.simulated_ns
+        return 100 * run.active_ns(engine) / run.simulated_ns
     return functools.partial(share, engine)
 
 
