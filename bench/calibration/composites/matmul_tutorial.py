@@ -14,29 +14,53 @@ in SBUF, and PSUM is added to it once per block of the contraction.
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 
 import trnemu
 
 from .case import Case, Figure, Run
 
-K, M, N = 8192, 4096, 8192
 TILE_K, TILE_M, TILE_N = 128, 128, 512
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Of left^T @ right."""
+
+    k: int = 8192
+    m: int = 4096
+    n: int = 8192
+
+
+PUBLISHED = Sizes()
+K, M, N = PUBLISHED.k, PUBLISHED.m, PUBLISHED.n
 MATMULS = (K // TILE_K) * (M // TILE_M) * (N // TILE_N)
 OUTPUTS = (M // TILE_M) * (N // TILE_N)
 
 
-def tiled(target: str, dtype: str, trigger: str) -> trnemu.Program:
+def _tensors(
+    b: trnemu.ProgramBuilder, dtype: str, sizes: Sizes
+) -> tuple[trnemu.View, trnemu.View, trnemu.View]:
+    return (
+        b.input("left", (sizes.k, sizes.m), dtype),
+        b.input("right", (sizes.k, sizes.n), dtype),
+        b.output("result", (sizes.m, sizes.n), dtype),
+    )
+
+
+def tiled(
+    target: str, dtype: str, trigger: str, sizes: Sizes = PUBLISHED
+) -> trnemu.Program:
     """Both operand tiles are loaded for every multiplication."""
     b = trnemu.ProgramBuilder(target=target, name="matmul_tiled")
-    left, right = b.input("left", (K, M), dtype), b.input("right", (K, N), dtype)
-    result = b.output("result", (M, N), dtype)
+    left, right, result = _tensors(b, dtype, sizes)
     # A store waits behind the loads of DEPTH more multiplications.
     later: list[tuple[int, trnemu.View, trnemu.View]] = []
     count = 0
-    for m in range(0, M, TILE_M):
-        for n in range(0, N, TILE_N):
+    for m in range(0, sizes.m, TILE_M):
+        for n in range(0, sizes.n, TILE_N):
             sums = b.psum((TILE_M, TILE_N), "float32")
-            for k in range(0, K, TILE_K):
+            for k in range(0, sizes.k, TILE_K):
                 p = b.sbuf((TILE_K, TILE_M), dtype)
                 q = b.sbuf((TILE_K, TILE_N), dtype)
                 rows = slice(k, k + TILE_K)
@@ -61,29 +85,29 @@ DEPTH = 16
 
 
 def blocked(
-    target: str, dtype: str, tiles_m: int, triggers: tuple[str, str]
+    target: str, dtype: str, tiles_m: int, triggers: tuple[str, str],
+    sizes: Sizes = PUBLISHED,
 ) -> trnemu.Program:
     """All dimensions blocked; tiles_m tiles of rows to a block."""
     b = trnemu.ProgramBuilder(target=target, name="matmul_blocked")
-    left, right = b.input("left", (K, M), dtype), b.input("right", (K, N), dtype)
-    result = b.output("result", (M, N), dtype)
+    left, right, result = _tensors(b, dtype, sizes)
     load, store = triggers
     block_k, block_n, block_m = 8 * TILE_K, 2 * TILE_N, tiles_m * TILE_M
-    for n in range(0, N, block_n):
+    for n in range(0, sizes.n, block_n):
         columns = slice(n, n + block_n)
         sums = {
             (m, c): b.sbuf((TILE_M, TILE_N), dtype)
-            for m in range(0, M, TILE_M) for c in range(0, block_n, TILE_N)
+            for m in range(0, sizes.m, TILE_M) for c in range(0, block_n, TILE_N)
         }
         for tile in sums.values():
             b.memset(dst=tile, value=0.0, engine="vector")
-        for k in range(0, K, block_k):
+        for k in range(0, sizes.k, block_k):
             slices = [slice(r, r + TILE_K) for r in range(k, k + block_k, TILE_K)]
             right_tiles = []
             for rows in slices:
                 right_tiles.append(b.sbuf((TILE_K, block_n), dtype))
                 b.dma_copy(dst=right_tiles[-1], src=right[rows, columns], trigger=load)
-            for m in range(0, M, block_m):
+            for m in range(0, sizes.m, block_m):
                 left_tiles = []
                 for rows in slices:
                     left_tiles.append(b.sbuf((TILE_K, block_m), dtype))
@@ -104,7 +128,7 @@ def blocked(
                             dst=sum_, data1=sum_, data2=part, op="add",
                             engine="vector",
                         )
-        for m in range(0, M, TILE_M):
+        for m in range(0, sizes.m, TILE_M):
             packed = b.sbuf((TILE_M, block_n), dtype)
             for c in range(0, block_n, TILE_N):
                 b.tensor_copy(

@@ -26,11 +26,11 @@ TILES = MIDDLE * F // CHUNK
 DEPTH = 4
 
 
-def silu(target: str) -> trnemu.Program:
+def silu(target: str, middle: int = MIDDLE) -> trnemu.Program:
     """exp, add, reciprocal, multiply over halves of a loaded tile."""
     b = trnemu.ProgramBuilder(target=target, name="silu")
-    x = b.input("x", (P, MIDDLE, F), "float32")
-    y = b.output("y", (P, MIDDLE, F), "float32")
+    x = b.input("x", (P, middle, F), "float32")
+    y = b.output("y", (P, middle, F), "float32")
     zero = b.sbuf((P, 1), "float32")
     b.memset(dst=zero, value=0.0, engine="vector")
     schedule = Ahead(b, DEPTH)
@@ -54,7 +54,7 @@ def silu(target: str) -> trnemu.Program:
         for start in range(0, CHUNK, HALF):
             half(t, out, slice(start, start + HALF))
 
-    for m in range(MIDDLE):
+    for m in range(middle):
         for start in range(0, F, CHUNK):
             columns = slice(start, start + CHUNK)
             t, out = (b.sbuf((P, CHUNK), "float32") for _ in range(2))
@@ -64,13 +64,13 @@ def silu(target: str) -> trnemu.Program:
     return b.build()
 
 
-def streamed(target: str) -> trnemu.Program:
+def streamed(target: str, tiles: int = TILES) -> trnemu.Program:
     """One fused activation a tile of 128 x 1024: DMA alone is the limit."""
     b = trnemu.ProgramBuilder(target=target, name="silu_streamed")
-    x = b.input("x", (P, TILES, CHUNK), "float32")
-    y = b.output("y", (P, TILES, CHUNK), "float32")
+    x = b.input("x", (P, tiles, CHUNK), "float32")
+    y = b.output("y", (P, tiles, CHUNK), "float32")
     schedule = Ahead(b, DEPTH)
-    for i in range(TILES):
+    for i in range(tiles):
         t, out = (b.sbuf((P, CHUNK), "float32") for _ in range(2))
         schedule.load(t, x[:, i])
         schedule.then(

@@ -21,19 +21,20 @@ K_TILES, M, N, BLOCK = 16, 4096, 10944, 1024
 
 
 def transpose_matmul(
-    target: str, chunk: int, width: int, copy: str
+    target: str, chunk: int, width: int, copy: str,
+    m_size: int = M, n_size: int = N,
 ) -> trnemu.Program:
     """Chunks of `chunk` columns, multiplied `width` at a time."""
     b = trnemu.ProgramBuilder(target=target, name="transpose_matmul")
-    lhs = b.input("lhs", (128, K_TILES, M), "float32")
-    rhs = b.input("rhs", (128, K_TILES, N), "float32")
-    out = b.output("out", (M // 128, 128, N), "float32")
-    for m in range(0, M, BLOCK):
+    lhs = b.input("lhs", (128, K_TILES, m_size), "float32")
+    rhs = b.input("rhs", (128, K_TILES, n_size), "float32")
+    out = b.output("out", (m_size // 128, 128, n_size), "float32")
+    for m in range(0, m_size, BLOCK):
         left = [b.sbuf((128, BLOCK), "float32") for _ in range(K_TILES)]
         for k, tile in enumerate(left):
             b.dma_copy(dst=tile, src=lhs[:, k, m:m + BLOCK], trigger="sync")
-        for n in range(0, N, chunk):
-            there = min(chunk, N - n)
+        for n in range(0, n_size, chunk):
+            there = min(chunk, n_size - n)
             right = [b.sbuf((128, chunk), "float32") for _ in range(K_TILES)]
             for k, tile in enumerate(right):
                 b.dma_copy(
