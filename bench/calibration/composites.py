@@ -66,7 +66,8 @@ def row_of(ran: Run) -> tuple[str, ...]:
     case = ran.case
     return (
         case.row, case.name, case.target, time_text(case.measured_ns),
-        time_text(ran.simulated_ns), f"{100 * ran.error:+.1f} %", case.status,
+        time_text(ran.simulated_ns), f"{100 * ran.error:+.1f} %",
+        "source of a constant" if case.calibrates else case.status,
     )
 
 
@@ -76,14 +77,18 @@ COLUMNS = (
 
 
 def summary(runs: Sequence[Run]) -> str:
-    """The median error, by generation, and how many are beyond the limits."""
+    """The median error, by generation, and how many are beyond the limits;
+    without the rows that a constant was derived from."""
     parts = []
+    runs = [r for r in runs if not r.case.calibrates]
     groups = {"all": list(runs)} | {
         t: [r for r in runs if r.case.target == t]
         for t in sorted({r.case.target for r in runs})
     }
     for name, group in groups.items():
         errors = [abs(r.error) for r in group]
+        if not errors:
+            continue
         parts.append(
             f"{name}: {len(errors)} rows, median error "
             f"{100 * statistics.median(errors):.1f} %, "
@@ -124,6 +129,8 @@ def details(ran: Run) -> list[str]:
             f"* The simulated time has {time_text(FIXED_NS[case.clock])} for "
             f"what the published clock ({case.clock}) holds beside the kernel."
         )
+    if case.calibrates:
+        lines.append(f"* No test of the model: {case.calibrates}.")
     if case.structure:
         lines.append(f"* Decided: {case.structure}.")
     for figure in case.figures:

@@ -50,6 +50,8 @@ class Case:
     structure: str = ""
     # Why it is off by more than 15 %, as far as can be shown.
     reason: str = ""
+    # The constant that was derived from it: then its error is no test.
+    calibrates: str = ""
     # The error that tests hold it to, a fraction.
     bound: float = 0.15
     quick: bool = False

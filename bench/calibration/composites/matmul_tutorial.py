@@ -6,7 +6,9 @@ matrix_multiplication at v2.21.0 (row 4: times of the tutorial's table) and of
 nki/guides/tutorials/kernel-optimization.rst at v2.32.0 (row 5: times and
 counters of its figures), of aws-neuron/aws-neuron-sdk. *Tiled*: for each
 result tile of 128 x 512, for each 128 of the contraction, both operand tiles
-are loaded and multiplied into PSUM. *Blocked*: blocks of 1024 columns, of
+are loaded and multiplied into PSUM. *Hoisted*: the loads of the left operand
+are moved out of the loop over columns. *Free dimensions blocked*: so, with
+two by two tiles at a time. *Blocked*: blocks of 1024 columns, of
 1024 of the contraction and of 2048 rows; the result of a column block stays
 in SBUF, and PSUM is added to it once per block of the contraction.
 """
@@ -48,15 +50,44 @@ def _tensors(
     )
 
 
+# How many steps of loads are triggered before the store of a result.
+DEPTH = 16
+
+
+class Stores:
+    """Stores of one sequencer with the loads: each after DEPTH steps more."""
+
+    def __init__(self, builder: trnemu.ProgramBuilder, trigger: str) -> None:
+        self._builder = builder
+        self._trigger = trigger
+        self._later: list[tuple[int, trnemu.View, trnemu.View]] = []
+        self._steps = 0
+
+    def another(self) -> None:
+        """The loads of one more step were triggered."""
+        self._steps += 1
+        while self._later and self._steps - self._later[0][0] >= DEPTH:
+            self._first()
+
+    def add(self, dst: trnemu.View, src: trnemu.View) -> None:
+        self._later.append((self._steps, dst, src))
+
+    def finish(self) -> None:
+        while self._later:
+            self._first()
+
+    def _first(self) -> None:
+        _, dst, src = self._later.pop(0)
+        self._builder.dma_copy(dst=dst, src=src, trigger=self._trigger)
+
+
 def tiled(
     target: str, dtype: str, trigger: str, sizes: Sizes = PUBLISHED
 ) -> trnemu.Program:
     """Both operand tiles are loaded for every multiplication."""
     b = trnemu.ProgramBuilder(target=target, name="matmul_tiled")
     left, right, result = _tensors(b, dtype, sizes)
-    # A store waits behind the loads of DEPTH more multiplications.
-    later: list[tuple[int, trnemu.View, trnemu.View]] = []
-    count = 0
+    stores = Stores(b, trigger)
     for m in range(0, sizes.m, TILE_M):
         for n in range(0, sizes.n, TILE_N):
             sums = b.psum((TILE_M, TILE_N), "float32")
@@ -65,23 +96,60 @@ def tiled(
                 q = b.sbuf((TILE_K, TILE_N), dtype)
                 rows = slice(k, k + TILE_K)
                 b.dma_copy(dst=p, src=left[rows, m:m + TILE_M], trigger=trigger)
-                b.dma_copy(dst=q, src=right[rows, n:n + TILE_N], trigger=trigger)
+                b.dma_copy(
+                    dst=q, src=right[rows, n:n + TILE_N], trigger=trigger
+                )
                 b.nc_matmul(dst=sums, stationary=p, moving=q)
-                count += 1
-                if later and count - later[0][0] >= DEPTH:
-                    _, dst, src = later.pop(0)
-                    b.dma_copy(dst=dst, src=src, trigger=trigger)
+                stores.another()
             out = b.sbuf((TILE_M, TILE_N), dtype)
             b.tensor_copy(dst=out, src=sums, engine="vector")
-            place = result[m:m + TILE_M, n:n + TILE_N]
-            later.append((count, place, out))
-    for _, dst, src in later:
-        b.dma_copy(dst=dst, src=src, trigger=trigger)
+            stores.add(result[m:m + TILE_M, n:n + TILE_N], out)
+    stores.finish()
     return b.build()
 
 
-# How many multiplications' loads are triggered before the store of a result.
-DEPTH = 16
+def hoisted(
+    target: str, dtype: str, tiles_m: int, tiles_n: int, trigger: str,
+    sizes: Sizes = PUBLISHED,
+) -> trnemu.Program:
+    """The whole contraction of tiles_m row tiles is loaded once, that of
+    tiles_n column tiles once for each of those."""
+    b = trnemu.ProgramBuilder(target=target, name="matmul_hoisted")
+    left, right, result = _tensors(b, dtype, sizes)
+    ks = [slice(k, k + TILE_K) for k in range(0, sizes.k, TILE_K)]
+    stores = Stores(b, trigger)
+
+    def loaded(
+        src: trnemu.View, start: int, tiles: int, width: int
+    ) -> list[list[trnemu.View]]:
+        """Of each tile of columns, its tiles of the contraction."""
+        made = []
+        for first in range(start, start + tiles * width, width):
+            made.append([b.sbuf((TILE_K, width), dtype) for _ in ks])
+            for tile, rows in zip(made[-1], ks, strict=True):
+                b.dma_copy(
+                    dst=tile, src=src[rows, first:first + width],
+                    trigger=trigger,
+                )
+                stores.another()
+        return made
+
+    for m in range(0, sizes.m, tiles_m * TILE_M):
+        lefts = loaded(left, m, tiles_m, TILE_M)
+        for n in range(0, sizes.n, tiles_n * TILE_N):
+            rights = loaded(right, n, tiles_n, TILE_N)
+            for i, ps in enumerate(lefts):
+                for j, qs in enumerate(rights):
+                    sums = b.psum((TILE_M, TILE_N), "float32")
+                    for p, q in zip(ps, qs, strict=True):
+                        b.nc_matmul(dst=sums, stationary=p, moving=q)
+                    out = b.sbuf((TILE_M, TILE_N), dtype)
+                    b.tensor_copy(dst=out, src=sums, engine="vector")
+                    rows = slice(m + i * TILE_M, m + (i + 1) * TILE_M)
+                    columns = slice(n + j * TILE_N, n + (j + 1) * TILE_N)
+                    stores.add(result[rows, columns], out)
+    stores.finish()
+    return b.build()
 
 
 def blocked(
@@ -151,9 +219,37 @@ def _dma_rate(run: Run) -> float:
     return run.profile.dma_bytes / run.profile.time_ns
 
 
+def _hoisted_case(
+    row: str, target: str, dtype: str, tiles: int, trigger: str,
+    measured_ns: float, source: str,
+) -> Case:
+    passes = 2 if dtype == "float32" else 1
+    loads = (K // TILE_K) * (M // TILE_M) * (1 + N // TILE_N // tiles)
+    short = {"bfloat16": "bf16", "float32": "fp32"}[dtype]
+    kind = "hoisted" if tiles == 1 else "free dimensions blocked"
+    return Case(
+        row=row, name=f"matmul {short}, {kind}", target=target,
+        measured_ns=measured_ns, source=source,
+        clock="nc_latency" if target == "trn1" else "kernel",
+        build=functools.partial(hoisted, target, dtype, tiles, tiles, trigger),
+        opcodes={
+            "DmaCopy": loads + OUTPUTS, "MultiplyMoving": passes * MATMULS,
+            "LoadStationary": passes * MATMULS, "TensorCopy": OUTPUTS,
+        },
+        figures=() if target == "trn1" else (
+            Figure("tensor active", 28.16, "ms", _tensor_ms),
+        ),
+        structure="not of spec/timing.md, but of the same page as row " + row,
+        calibrates=(
+            "the rate of short rows on trn1 (spec/timing.md 2.2) is derived "
+            "from this kernel" if target == "trn1" else ""
+        ),
+    )
+
+
 def cases() -> list[Case]:
     row_4 = "aws-neuron-sdk v2.21.0 matrix_multiplication tutorial, trn1.32xlarge"
-    row_5 = "aws-neuron-sdk v2.32.0 kernel-optimization.rst, figures v2 and v5"
+    row_5 = "aws-neuron-sdk v2.32.0 kernel-optimization.rst, figures v2 to v5"
     loads = 2 * MATMULS
     tiled_bytes = MATMULS * (TILE_K * TILE_M + TILE_K * TILE_N) + M * N
     blocked_bytes = K * N + (N // 1024) * K * M + M * N
@@ -175,6 +271,9 @@ def cases() -> list[Case]:
                        "derived"),
             ),
         ),
+        _hoisted_case("4", "trn1", "bfloat16", 1, "sync", 42.96e6, row_4),
+        _hoisted_case("4", "trn1", "bfloat16", 2, "sync", 22.07e6, row_4),
+        _hoisted_case("5", "trn2", "float32", 1, "gpsimd", 28.20e6, row_5),
         Case(
             row="4", name="matmul bf16, blocked", target="trn1",
             measured_ns=6.97e6, source=row_4,
