@@ -16,10 +16,9 @@ from collections.abc import Callable
 import trnemu
 
 from .case import Case, Figure, Run
-from .events import events
+from .transfers import profile
 
 TARGET = "trn2"
-TABLE_LOAD = 1280.0
 
 
 def exp(rows: int, columns: int, load: str, mode: str) -> trnemu.Program:
@@ -33,13 +32,23 @@ def exp(rows: int, columns: int, load: str, mode: str) -> trnemu.Program:
     return b.build()
 
 
+# The moments of the timeline, in order.
+MOMENTS = (
+    "load trigger", "load payload", "loaded", "scalar start", "table there",
+    "activated", "store trigger", "store payload", "stored",
+)
+
+
 def _times(run: Run) -> dict[str, float]:
-    """The moments of the timeline that the log has."""
-    load, act, store = events(run.program)
-    return {
-        "load": load.start, "loaded": load.end, "activate": act.start,
-        "activated": act.end, "store": store.start, "stored": store.end,
-    }
+    p = profile(run.program)
+    (load, store), (act,) = p.of("DmaCopy"), p.of("Activate")
+    loads, stores = p.parts_of(load), p.parts_of(store)
+    return dict(zip(MOMENTS, (
+        p.start[load], min(x.start for x in loads), max(x.end for x in loads),
+        p.start[act], p.start[act] + p.table_load[act], p.end[act],
+        p.start[store], min(x.start for x in stores),
+        max(x.end for x in stores),
+    ), strict=True))
 
 
 def _between(a: str, b: str) -> Callable[[Run], float]:
@@ -49,21 +58,20 @@ def _between(a: str, b: str) -> Callable[[Run], float]:
     return length
 
 
+PHASES = (
+    "load trigger to its payload", "load payload", "payload to scalar start",
+    "table load", "ACTIVATE", "ACTIVATE end to store trigger",
+    "store trigger to its payload", "store payload",
+)
+
+
 def cases() -> list[Case]:
     made = []
-    for rows, columns, load, mode, total, phases in (
-        (4, 4096, "sync", "none", 9935.0, {
-            ("load", "activate", "load trigger to scalar start"):
-                1006 + 1416 + 300 + 14,
-            ("activate", "activated", "table load and ACTIVATE"): 1280 + 3707,
-            ("activated", "store", "ACTIVATE end to store trigger"): 30,
-        }),
-        (128, 128, "gpsimd", "swdge", 4974.0, {
-            ("load", "activate", "load trigger to scalar start"):
-                740 + 468 + 290,
-            ("activate", "activated", "table load and ACTIVATE"): 1280 + 400,
-            ("activated", "store", "ACTIVATE end to store trigger"): 890,
-        }),
+    for rows, columns, load, mode, total, lengths in (
+        (4, 4096, "sync", "none", 9935.0,
+         (1006, 1416, 314, 1280, 3707, 30, 890, 1222)),
+        (128, 128, "gpsimd", "swdge", 4974.0,
+         (740, 468, 290, 1280, 400, 890, 610, 245)),
     ):
         made.append(Case(
             row="2", name=f"exp of [{rows}, {columns}] bf16", target=TARGET,
@@ -73,8 +81,11 @@ def cases() -> list[Case]:
             opcodes={"DmaCopy": 2, "Activate": 1},
             figures=tuple(
                 Figure(name, ns, "ns", _between(a, b), "picture")
-                for (a, b, name), ns in phases.items()
+                for name, ns, a, b in zip(
+                    PHASES, lengths, MOMENTS, MOMENTS[1:], strict=False
+                )
             ),
+            span=_between(MOMENTS[0], MOMENTS[-1]),
             quick=True,
         ))
     return made

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import trnemu
 
 from .case import Case, Figure, Run
+from .transfers import profile
 
 TILE_K, TILE_M, TILE_N = 128, 128, 512
 
@@ -219,6 +220,10 @@ def _dma_rate(run: Run) -> float:
     return run.profile.dma_bytes / run.profile.time_ns
 
 
+def _dma_active_ms(run: Run) -> float:
+    return profile(run.program).dma_active_ns() / 1e6
+
+
 def _hoisted_case(
     row: str, target: str, dtype: str, tiles: int, trigger: str,
     measured_ns: float, source: str,
@@ -322,6 +327,7 @@ def cases() -> list[Case]:
                 Figure("tensor active", 28.16, "ms", _tensor_ms),
                 Figure("vector active (10.55 %)", 0.1055 * 28.30, "ms",
                        lambda run: run.active_ns("vector") / 1e6),
+                Figure("DMA active (21.54 %)", 6.10, "ms", _dma_active_ms),
                 Figure("HBM rate", 4 * blocked_bytes / 28.30e6, "B/ns",
                        _dma_rate, "derived"),
             ),
