@@ -1,0 +1,118 @@
+// Stalls, with who is waited for, and the critical path.
+
+function placeButton(app, kind, row, from, to, text) {
+  if (!(row >= 0)) {
+    return el("button", {class: "link", click: () => {
+      app.view.center([from, to]);
+      app.showTimeline();
+    }}, text);
+  }
+  return el("button", {class: "link", click: () => {
+    app.select({kind, row}, true);
+    app.view.center([from, to]);
+    app.showTimeline();
+  }}, text);
+}
+
+function stallSummaryRows(profile) {
+  if (profile.stall_summary.length) return profile.stall_summary;
+  const totals = new Map();
+  for (const s of profile.stalls) {
+    const key = `${s.core} ${s.engine} ${s.cause}`;
+    if (!totals.has(key)) {
+      totals.set(key, {core: s.core, engine: s.engine, cause: s.cause,
+                       count: 0, total_ns: 0});
+    }
+    const row = totals.get(key);
+    row.count++;
+    row.total_ns += s.to - s.from;
+    row.share = profile.total > 0 ? row.total_ns / profile.total : 0;
+  }
+  return [...totals.values()];
+}
+
+const engineName = (app, s) =>
+    (app.profile.cores > 1 ? `${s.engine}, core ${s.core}` : s.engine);
+
+function stallTables(app) {
+  const {profile} = app;
+  const summary = sortableTable("Causes of stalls", [
+    {name: "engine", get: (s) => engineName(app, s)},
+    {name: "cause", get: (s) => s.cause, wide: true},
+    {name: "stalls", get: (s) => s.count, number: true,
+     show: (s) => formatCount(s.count)},
+    timeColumn("total", (s) => s.total_ns),
+    shareColumn("share of the run", (s) => s.share || 0),
+  ], stallSummaryRows(profile), 3);
+  const longest = sortableTable("Stalls", [
+    {name: "engine", get: (s) => engineName(app, s)},
+    {name: "from", get: (s) => s.from, number: true,
+     show: (s) => placeButton(app, s.producer_kind || "instruction",
+                              s.instruction >= 0 ? s.instruction : s.producer,
+                              s.from, s.to, formatTime(s.from))},
+    timeColumn("length", (s) => s.to - s.from),
+    {name: "cause", get: (s) => s.cause, wide: true},
+  ], profile.stalls, 2);
+  return [summary.element, longest.element];
+}
+
+function criticalRows(profile) {
+  if (profile.critical_summary.length) {
+    return profile.critical_summary.map((s) => ({
+      name: boundName(s.kind, s.engine), total_ns: s.total_ns}));
+  }
+  const n = profile.instructions;
+  const totals = new Map();
+  for (const s of profile.critical_path) {
+    const name = boundName(s.kind, s.kind === "instruction" && s.row >= 0
+        ? n.engine[s.row] : null);
+    totals.set(name, (totals.get(name) || 0) + s.to - s.from);
+  }
+  return [...totals].map(([name, total_ns]) => ({name, total_ns}));
+}
+
+// One bar, divided as the critical path is.
+function criticalBar(profile, colours) {
+  const rows = criticalRows(profile).filter((r) => r.total_ns > 0)
+                   .sort((a, b) => b.total_ns - a.total_ns);
+  const all = rows.reduce((sum, r) => sum + r.total_ns, 0);
+  if (!(all > 0)) return null;
+  const label = (r) => `${r.name}: ${formatTime(r.total_ns)} ` +
+                       `(${formatPercent(r.total_ns / all)})`;
+  const parts = rows.map((r, i) => el("span", {
+    class: `part c${i % PALETTE_SIZE}`, title: label(r),
+    style: `flex-grow: ${r.total_ns / all}`,
+  }));
+  const keys = rows.map((r, i) => el(
+      "li", {}, el("i", {class: `c${i % PALETTE_SIZE}`}), label(r)));
+  return el("div", {}, el("div", {
+    class: "stack", role: "img",
+    "aria-label": `Critical path: ${rows.map(label).join("; ")}`,
+  }, parts), el("ul", {class: "legend"}, keys));
+}
+
+function criticalTable(app) {
+  return sortableTable("Steps of the critical path", [
+    {name: "from", get: (s) => s.from, number: true,
+     show: (s) => placeButton(app, s.kind === "dma" ? "dma" : "instruction",
+                              s.row, s.from, s.to, formatTime(s.from))},
+    timeColumn("length", (s) => s.to - s.from),
+    {name: "kind", get: (s) => s.kind},
+    {name: "what", get: (s) => s.text || "", code: true, wide: true},
+  ], app.profile.critical_path, 1).element;
+}
+
+function drawFindings(app) {
+  const {profile, colours} = app;
+  const parts = [];
+  if (profile.stalls.length || profile.stall_summary.length) {
+    parts.push(...stallTables(app));
+  } else {
+    parts.push(el("p", {class: "note"}, "No engine waited for another."));
+  }
+  if (profile.critical_path.length) {
+    parts.push(el("h3", {}, "Critical path"), criticalBar(profile, colours),
+               criticalTable(app));
+  }
+  byId("stall-views").replaceChildren(...parts.filter(Boolean));
+}
