@@ -1,33 +1,7 @@
-// The profile as typed arrays. The file holds columns; some are packed (see
-// frontend/report/pack.h):
-//   {"delta": [...], "unit": u}            value[i] = u * sum of delta[0..i]
-//   {"after": NAME, "by": [...], "unit": u}  value[i] = column NAME[i] + u*by[i]
-//   {"runs": [value, count, ...]}          run lengths
-// and so are the texts: templates, whose marks (U+0001) are numbers that add to
-// what the same mark held when the template was last used.
+// The profile as typed arrays, unpacked: frontend/report/pack.h says how.
 
-function decodeColumn(column, table, Type) {
-  if (column === undefined || column === null) return null;
-  if (Array.isArray(column)) {
-    // null stands for "not known".
-    return Type ? Type.from(column, (v) => (v === null ? NaN : v)) : column;
-  }
-  if (column.runs) return decodeRuns(column.runs, Type);
-  const steps = column.delta || column.by;
-  const out = new Type(steps.length);
-  if (column.delta) {
-    let sum = 0;
-    for (let i = 0; i < steps.length; ++i) {
-      sum += steps[i];
-      out[i] = sum * column.unit;
-    }
-  } else {
-    const base = table[column.after];
-    for (let i = 0; i < steps.length; ++i) {
-      out[i] = base[i] + steps[i] * column.unit;
-    }
-  }
-  return out;
+function decodeList(list) {
+  return Array.isArray(list) ? list : decodeRuns(list.runs, null);
 }
 
 function decodeRuns(runs, Type) {
@@ -42,9 +16,51 @@ function decodeRuns(runs, Type) {
   return out;
 }
 
+// A column of `table`; with a Type as an array of that type, in which null is
+// "not a number". Without one it is a plain array.
+function decodeColumn(column, table, Type) {
+  if (column === undefined || column === null) return null;
+  if (Array.isArray(column)) {
+    return Type ? Type.from(column, (v) => (v === null ? NaN : v)) : column;
+  }
+  if (column.runs) return decodeRuns(column.runs, Type);
+  if (column.names) {
+    const at = decodeColumn(column.at, table, null);
+    return Array.from(at, (i) => column.names[i]);
+  }
+  const steps = decodeList(column.delta || column.by);
+  const out = new (Type || Float64Array)(steps.length);
+  const base = column.after ? table[column.after] : null;
+  let sum = 0;
+  for (let i = 0; i < steps.length; ++i) {
+    if (base) {
+      out[i] = steps[i] === null ? -1 : base[i] + steps[i] * column.unit;
+    } else {
+      sum += steps[i];
+      out[i] = sum * column.unit;
+    }
+  }
+  return out;
+}
+
+// A list of objects that may have been turned into columns.
+function decodeRows(rows) {
+  if (!rows || !rows.columns) return Array.isArray(rows) ? rows : [];
+  const columns = {};
+  for (const [name, column] of Object.entries(rows.columns)) {
+    columns[name] = decodeColumn(column, columns, null);
+  }
+  const names = Object.keys(columns);
+  return Array.from(columns[names[0]], (_, i) => {
+    const row = {};
+    for (const name of names) row[name] = columns[name][i];
+    return row;
+  });
+}
+
 function decodeTexts(texts) {
   if (!texts || !texts.templates) return texts;
-  const use = decodeColumn(texts.use, null, Int32Array);
+  const use = decodeColumn(texts.use, {}, Int32Array);
   const parts = texts.templates.map((t) => t.split("\u0001"));
   const held = parts.map((p) => new Float64Array(p.length - 1));
   let at = 0;
@@ -88,16 +104,19 @@ function decodeTable(raw, types, indexed) {
 
 function readProfile(text) {
   const p = JSON.parse(text);
-  const list = (v) => (Array.isArray(v) ? v : []);
   p.texts = decodeTexts(p.texts);
   for (const name of ["summary", "engines", "opcodes", "operations", "sources",
                       "semaphore_names", "texts", "stalls", "stall_summary",
                       "critical_path", "critical_summary", "recommendations",
                       "memory", "by_operation", "queue_sets"]) {
-    p[name] = list(p[name]);
+    p[name] = decodeRows(p[name]);
   }
   p.hardware = p.hardware || {};
   p.counters = p.counters || {};
+  for (const counter of Object.values(p.counters)) {
+    counter.t = decodeColumn(counter.t, counter, Float64Array);
+    counter.v = decodeColumn(counter.v, counter, Float64Array);
+  }
   p.instructions = decodeTable(
       p.instructions || {}, INSTRUCTION_COLUMNS,
       ["source", "operation", "wait_semaphore", "producer", "producer_dma"]);

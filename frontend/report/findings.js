@@ -36,7 +36,7 @@ const engineName = (app, s) =>
 
 function stallTables(app) {
   const {profile} = app;
-  const summary = sortableTable("Causes of stalls", [
+  const summary = sortableTable("Stalls by cause", [
     {name: "engine", get: (s) => engineName(app, s)},
     {name: "cause", get: (s) => s.cause, wide: true},
     {name: "stalls", get: (s) => s.count, number: true,
@@ -44,7 +44,7 @@ function stallTables(app) {
     timeColumn("total", (s) => s.total_ns),
     shareColumn("share of the run", (s) => s.share || 0),
   ], stallSummaryRows(profile), 3);
-  const longest = sortableTable("Stalls", [
+  const longest = sortableTable("Single stalls", [
     {name: "engine", get: (s) => engineName(app, s)},
     {name: "from", get: (s) => s.from, number: true,
      show: (s) => placeButton(app, s.producer_kind || "instruction",

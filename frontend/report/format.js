@@ -34,7 +34,8 @@ function formatScaled(n, units, base) {
     n /= base;
     ++i;
   }
-  return `${significant(n, n >= 1000 ? 4 : 3)} ${units[i]}`;
+  const text = significant(n, Math.abs(n) >= 1000 ? 4 : 3);
+  return `${text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")} ${units[i]}`;
 }
 
 function formatBytes(n) {

@@ -1,6 +1,5 @@
 #include "frontend/report/pack.h"
 
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -15,86 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kUnit = 1e-3;  // a picosecond, in ns
-
-bool AllNumbers(const Json& column) {
-  if (!column.is_array()) return false;
-  for (const Json& value : column) {
-    if (!value.is_number()) return false;
-  }
-  return true;
-}
-
-std::vector<int64_t> InPicoseconds(const Json& column) {
-  std::vector<int64_t> out;
-  out.reserve(column.size());
-  for (const Json& value : column) {
-    out.push_back(std::llround(value.get<double>() / kUnit));
-  }
-  return out;
-}
-
-Json* Find(Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(key);
-  return it == object.end() ? nullptr : &*it;
-}
-
-Json Differences(const std::vector<int64_t>& values) {
-  Json out = Json::array();
-  int64_t last = 0;
-  for (const int64_t value : values) {
-    out.push_back(value - last);
-    last = value;
-  }
-  return out;
-}
-
-// Times of one table: `base` by what it adds to the row before, the others by
-// their distance from a column named before them.
-void PackTimes(Json& table, const char* base,
-               const std::vector<std::pair<const char*, const char*>>& others) {
-  Json* first = Find(table, base);
-  if (first == nullptr || !AllNumbers(*first)) return;
-  std::map<std::string, std::vector<int64_t>> known;
-  known[base] = InPicoseconds(*first);
-  *first = {{"delta", Differences(known[base])}, {"unit", kUnit}};
-  for (const auto& [name, after] : others) {
-    Json* column = Find(table, name);
-    const auto from = known.find(after);
-    if (column == nullptr || from == known.end() || !AllNumbers(*column) ||
-        column->size() != from->second.size()) {
-      continue;
-    }
-    std::vector<int64_t> values = InPicoseconds(*column);
-    Json by = Json::array();
-    for (size_t i = 0; i < values.size(); ++i) {
-      by.push_back(values[i] - from->second[i]);
-    }
-    *column = {{"after", after}, {"by", std::move(by)}, {"unit", kUnit}};
-    known[name] = std::move(values);
-  }
-}
-
-void PackRuns(Json& column) {
-  if (!column.is_array() || column.size() < 8) return;
-  Json runs = Json::array();
-  for (const Json& value : column) {
-    if (!value.is_primitive()) return;
-    if (!runs.empty() && runs[runs.size() - 2] == value) {
-      runs.back() = runs.back().get<int64_t>() + 1;
-    } else {
-      runs.push_back(value);
-      runs.push_back(1);
-    }
-    if (runs.size() * 2 > column.size()) return;  // it would not pay
-  }
-  column = {{"runs", std::move(runs)}};
-}
-
-void PackRunsOf(Json* table) {
+void PackColumnsOf(Json* table) {
   if (table == nullptr || !table->is_object()) return;
-  for (auto& [name, column] : table->items()) PackRuns(column);
+  for (auto& [name, column] : table->items()) PackColumn(column);
 }
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -144,10 +66,38 @@ void PackTexts(Json& texts) {
     }
     before = std::move(found);
   }
-  PackRuns(use);
+  PackColumn(use);
   texts = {{"templates", std::move(templates)},
            {"use", std::move(use)},
            {"numbers", std::move(numbers)}};
+}
+
+// Objects that all have the keys of the first, in its order.
+bool AreAlike(const Json& rows) {
+  for (const Json& row : rows) {
+    if (!row.is_object() || row.size() != rows[0].size()) return false;
+    for (auto a = row.begin(), b = rows[0].begin(); a != row.end(); ++a, ++b) {
+      if (a.key() != b.key()) return false;
+    }
+  }
+  return true;
+}
+
+void PackRows(Json* rows) {
+  if (rows == nullptr || !rows->is_array() || rows->size() < 16 ||
+      !AreAlike(*rows)) {
+    return;
+  }
+  Json columns = Json::object();
+  for (const auto& [key, value] : (*rows)[0].items()) {
+    columns[key] = Json::array();
+  }
+  for (const Json& row : *rows) {
+    for (const auto& [key, value] : row.items()) columns[key].push_back(value);
+  }
+  PackTimes(columns, "from", {{"to", "from"}});
+  PackColumnsOf(&columns);
+  *rows = {{"columns", std::move(columns)}};
 }
 
 // To seven digits: more than a screen shows.
@@ -160,10 +110,20 @@ void Round(Json* column) {
   }
 }
 
+void PackCounters(Json* counters) {
+  if (counters == nullptr || !counters->is_object()) return;
+  for (auto& [name, counter] : counters->items()) {
+    if (!counter.is_object()) continue;
+    PackTimes(counter, "t", {});
+    Round(FindMember(&counter, "v"));
+    PackColumnsOf(&counter);
+  }
+}
+
 // What the report does not show.
 void DropUnshown(Json& profile) {
   profile.erase("semaphores");
-  Json* dma = Find(profile, "dma");
+  Json* dma = FindMember(&profile, "dma");
   if (dma == nullptr || !dma->is_object()) return;
   for (const char* column :
        {"payload_from", "free", "hbm_read", "hbm_written"}) {
@@ -171,30 +131,28 @@ void DropUnshown(Json& profile) {
   }
 }
 
-void PackCounters(Json* counters) {
-  if (counters == nullptr || !counters->is_object()) return;
-  for (auto& [name, counter] : counters->items()) {
-    PackTimes(counter, "t", {});
-    Round(Find(counter, "v"));
-  }
-}
-
 }  // namespace
 
 void PackProfile(Json& profile) {
   DropUnshown(profile);
-  if (Json* instructions = Find(profile, "instructions")) {
+  if (Json* instructions = FindMember(&profile, "instructions")) {
     PackTimes(*instructions, "start",
-              {{"ready", "start"}, {"issue_end", "start"}, {"end", "start"}});
-    PackRunsOf(instructions);
+              {{"ready", "start"},
+               {"issue_end", "start"},
+               {"end", "start"},
+               {"wait_from", "ready"}});
+    PackColumnsOf(instructions);
   }
-  if (Json* dma = Find(profile, "dma")) {
+  if (Json* dma = FindMember(&profile, "dma")) {
     PackTimes(*dma, "start",
               {{"trigger", "start"}, {"end", "start"}, {"notify", "end"}});
-    PackRunsOf(dma);
+    PackColumnsOf(dma);
   }
-  if (Json* texts = Find(profile, "texts")) PackTexts(*texts);
-  PackCounters(Find(profile, "counters"));
+  if (Json* texts = FindMember(&profile, "texts")) PackTexts(*texts);
+  for (const char* rows : {"stalls", "critical_path", "memory"}) {
+    PackRows(FindMember(&profile, rows));
+  }
+  PackCounters(FindMember(&profile, "counters"));
 }
 
 }  // namespace trnemu

@@ -1,7 +1,7 @@
 // The roofline: what the hardware allows at this kernel's arithmetic
 // intensity, and what the kernel reached. Both axes are logarithmic.
 
-const ROOF = {width: 720, height: 380, left: 78, right: 16, top: 18,
+const ROOF = {width: 760, height: 400, left: 92, right: 28, top: 24,
               bottom: 46};
 
 class LogAxis {
@@ -144,10 +144,11 @@ function roofLines(roofs, r, x, y) {
     out.push(svg("line", {x1: ridge, x2: ROOF.width - ROOF.right, y1: h,
                           y2: h, class: `roof${roof.used ? " used" : ""}`}));
     // Labels of roofs that lie close together go below one another.
-    const place = Math.max(h - 5, last + 13);
+    const place = last < h - 18 ? h - 5 : Math.max(h, last) + 14;
     last = place;
     out.push(svg("text", {x: ROOF.width - ROOF.right - 2, y: place,
-                          "text-anchor": "end", class: "roof-label"},
+                          "text-anchor": "end",
+                          class: `roof-label${roof.used ? " used" : ""}`},
                  `${formatFlops(roof.peak)} ${roof.dtypes.join(", ")}`));
   }
   return out;
@@ -164,9 +165,9 @@ function kernelPoint(r, x, y) {
     svg("circle", {cx: px, cy: py, r: 6, class: "kernel",
                    "data-intensity": r.intensity,
                    "data-achieved": r.achieved_flops_per_ns}),
-    svg("text", {x: tx, y: py + 2, "text-anchor": anchor, class: "kernel"},
+    svg("text", {x: tx, y: py + 12, "text-anchor": anchor, class: "kernel"},
         `this kernel: ${formatFlops(r.achieved_flops_per_ns)}`),
-    svg("text", {x: tx, y: py + 17, "text-anchor": anchor},
+    svg("text", {x: tx, y: py + 27, "text-anchor": anchor},
         `at ${significant(r.intensity, 4)} FLOP per byte`),
   ];
 }

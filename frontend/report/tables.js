@@ -83,15 +83,19 @@ function shareColumn(name, get) {
 }
 
 function engineTable(profile) {
+  const engines = profile.engines.slice().sort(
+      (a, b) => a.core - b.core ||
+                engineRank(a.engine) - engineRank(b.engine));
   return sortableTable("Engines", [
     {name: "engine", get: (e) => e.engine},
-    {name: "core", get: (e) => e.core, number: true},
+    ...(profile.cores > 1
+            ? [{name: "core", get: (e) => e.core, number: true}] : []),
     {name: "instructions", get: (e) => e.instructions, number: true,
      show: (e) => formatCount(e.instructions)},
     timeColumn("busy", (e) => e.busy_ns),
     shareColumn("active", (e) => (e.active_percent || 0) / 100),
     timeColumn("waiting", (e) => e.waiting_ns),
-  ], profile.engines, null);
+  ], engines, null);
 }
 
 function operationTable(profile) {

@@ -217,8 +217,8 @@ class Timeline {
     const share = Math.min(1, covered * this.scale);
     const hit = spans.hits && spans.hits[next] > spans.hits[i];
     const dimmed = spans.hits && !hit;
-    // Few in many: the longest of a sample.
-    const step = Math.max(1, Math.floor((next - i) / 16));
+    // Of many, a sample; an odd step, as programs repeat in even ones.
+    const step = Math.floor((next - i) / 16) | 1;
     let best = i;
     for (let k = i; k < next; k += step) {
       if (spans.end[k] - spans.start[k] > spans.end[best] - spans.start[best]) {
