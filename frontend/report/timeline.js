@@ -69,6 +69,10 @@ class Timeline {
     this.canvas.dataset.visible = this.visible;
     this.canvas.dataset.from = this.view.from;
     this.canvas.dataset.to = this.view.to;
+    this.canvas.dataset.left = this.gutter;
+    // Where the tracks are, for whoever drives the page.
+    this.canvas.dataset.tracks = JSON.stringify(this.layout.tracks.map(
+        (t) => [t.core, t.label, this.tracksTop + t.y + t.laneHeight / 2]));
     this.canvas.setAttribute(
         "aria-label", `Timeline from ${formatTime(this.view.from)} to ` +
         `${formatTime(this.view.to)}: ${formatCount(this.visible)} ` +
@@ -164,9 +168,11 @@ class Timeline {
     const h = track.kind === "dma" ? laneHeight - 1 : laneHeight - 3;
     let i = firstAbove(spans.reach, this.view.from);
     const first = i;
+    this.pending = null;
     while (i < spans.length && spans.start[i] < this.view.to) {
       const x0 = this.x(spans.start[i]), x1 = this.x(spans.end[i]);
       if (x1 - x0 >= 1) {
+        this.flush();
         this.drawSlice(track, spans, i, x0, x1, top, h);
         ++i;
       } else {
@@ -174,6 +180,7 @@ class Timeline {
       }
       ++this.drawn;
     }
+    this.flush();
     c.globalAlpha = 1;
     this.visible += i - first;
   }
@@ -208,7 +215,6 @@ class Timeline {
   // All slices that begin within the pixel of slice i; returns the next one.
   // They are as opaque as they are dense, and have the colour of the longest.
   drawMerged(track, spans, i, x0, top, h) {
-    const c = this.context;
     const x = Math.max(this.gutter, Math.floor(x0));
     const edge = this.time(Math.floor(x0) + 1);
     let next = firstAbove(spans.start, edge, i);
@@ -225,11 +231,29 @@ class Timeline {
         best = k;
       }
     }
-    c.globalAlpha = dimmed ? 0.15 : hit ? 1 : 0.35 + 0.65 * share;
-    c.fillStyle = hit ? this.colours.hit : this.colourOf(track,
-                                                         spans.rows[best]);
-    c.fillRect(x, top, 1, h);
+    // In eighths, so that neighbours often agree and are one rectangle.
+    const alpha = dimmed ? 0.15
+                  : hit  ? 1
+                         : 0.35 + 0.65 * Math.round(share * 8) / 8;
+    const colour = hit ? this.colours.hit
+                       : this.colourOf(track, spans.rows[best]);
+    const p = this.pending;
+    if (p && p.x + p.width === x && p.alpha === alpha && p.colour === colour) {
+      ++p.width;
+    } else {
+      this.flush();
+      this.pending = {x, top, width: 1, height: h, alpha, colour};
+    }
     return next;
+  }
+  // Draws the pixels of merged slices that are put by.
+  flush() {
+    const p = this.pending;
+    if (!p) return;
+    this.context.globalAlpha = p.alpha;
+    this.context.fillStyle = p.colour;
+    this.context.fillRect(p.x, p.top, p.width, p.height);
+    this.pending = null;
   }
 
   drawCounter(counter, top) {

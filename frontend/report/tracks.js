@@ -82,7 +82,9 @@ function unionOf(pairs) {
 
 // Puts rows (any order) into as few lanes as keep them apart, at most `most`.
 function splitLanes(rows, start, end, most) {
-  const order = Array.from(rows).sort((a, b) => start[a] - start[b]);
+  const inOrder = rows.every((r, i) => !i || start[rows[i - 1]] <= start[r]);
+  const order = inOrder ? rows
+                        : rows.slice().sort((a, b) => start[a] - start[b]);
   const lanes = [], reach = [];
   const slack = 1e-6;
   for (const row of order) {
@@ -100,19 +102,27 @@ function splitLanes(rows, start, end, most) {
       Float64Array.from(list, (r) => end[r])));
 }
 
+// Rows by a number each.
 function groupRows(length, keyOf) {
   const groups = new Map();
   for (let i = 0; i < length; ++i) {
     const key = keyOf(i);
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(i);
+    const group = groups.get(key);
+    if (group) {
+      group.push(i);
+    } else {
+      groups.set(key, [i]);
+    }
   }
   return groups;
 }
 
 function engineTracks(profile) {
   const n = profile.instructions;
-  const groups = groupRows(n.length, (i) => `${n.core[i]} ${n.engine[i]}`);
+  const engines = new Map();
+  for (const engine of new Set(n.engine)) engines.set(engine, engines.size);
+  const groups = groupRows(
+      n.length, (i) => n.core[i] * engines.size + engines.get(n.engine[i]));
   const tracks = [];
   for (const rows of groups.values()) {
     const core = n.core[rows[0]], engine = n.engine[rows[0]];
@@ -141,7 +151,7 @@ function dmaTracks(profile, by) {
   const set = (i) => (by === "queue" ? d.queue_set[i] : -1);
   const key = (i) => (by === "queue" ? d.queue[i] : d.engine[i]);
   const groups = groupRows(
-      d.length, (i) => `${d.core[i]} ${set(i)} ${key(i)}`);
+      d.length, (i) => (d.core[i] * 4096 + set(i) + 1) * 4096 + key(i));
   const tracks = [];
   for (const rows of groups.values()) {
     const first = rows[0];
@@ -163,10 +173,12 @@ class Layout {
   constructor(profile, dmaBy) {
     this.tracks = engineTracks(profile).concat(dmaTracks(profile, dmaBy));
     this.tracks.sort((a, b) => a.core - b.core || a.order - b.order);
-    addCriticalSpans(this.tracks, profile);
     this.place(profile.cores > 1 || this.tracks.some((t) => t.core > 0));
-    this.laneOf = {instruction: new Map(), dma: new Map()};
-    this.index();
+    this.places = {
+      instruction: this.index("instruction", profile.instructions.length),
+      dma: this.index("dma", profile.dma.length),
+    };
+    this.addCritical(profile.critical_path);
   }
   place(withCores) {
     let y = 0, core = -1;
@@ -185,42 +197,36 @@ class Layout {
     }
     this.height = y;
   }
-  index() {
-    for (const track of this.tracks) {
+  // Where each row is: its track, lane and place in the lane.
+  index(kind, rows) {
+    const at = {track: new Int32Array(rows).fill(-1),
+                lane: new Int8Array(rows), i: new Int32Array(rows)};
+    this.tracks.forEach((track, t) => {
+      if (track.kind !== kind) return;
       track.lanes.forEach((spans, lane) => {
-        spans.rows.forEach((row, i) => this.laneOf[track.kind].set(
-            row, {track, lane, i}));
+        spans.rows.forEach((row, i) => {
+          at.track[row] = t;
+          at.lane[row] = lane;
+          at.i[row] = i;
+        });
       });
+    });
+    return at;
+  }
+  // Where a selection is: {track, lane, i}, or null if it is hidden.
+  find({kind, row}) {
+    const at = this.places[kind];
+    const track = this.tracks[at.track[row]];
+    return track ? {track, lane: at.lane[row], i: at.i[row]} : null;
+  }
+  // The critical path, on the track of each of its steps.
+  addCritical(path) {
+    const pairs = new Map(this.tracks.map((t) => [t, []]));
+    for (const step of path) {
+      const kind = step.kind === "dma" ? "dma" : "instruction";
+      const at = step.row >= 0 && this.find({kind, row: step.row});
+      if (at) pairs.get(at.track).push([step.from, step.to]);
     }
+    for (const [track, list] of pairs) track.critical = unionOf(list);
   }
-  // Where a selection is: {track, lane, i}, or undefined if it is hidden.
-  find(selection) {
-    return this.laneOf[selection.kind].get(selection.row);
-  }
-}
-
-// The critical path, on the track of each of its steps.
-function addCriticalSpans(tracks, profile) {
-  const {instructions: n, dma: d} = profile;
-  const ofTrack = new Map(tracks.map((t) => [t, []]));
-  const engines = new Map(), dmas = new Map();
-  for (const track of tracks) {
-    if (track.kind === "instruction") {
-      engines.set(`${track.core} ${track.engine}`, track);
-    } else {
-      for (const spans of track.lanes) {
-        spans.rows.forEach((row) => dmas.set(row, track));
-      }
-    }
-  }
-  for (const step of profile.critical_path) {
-    if (!(step.row >= 0)) continue;
-    const track = step.kind === "dma"
-        ? dmas.get(step.row)
-        : engines.get(`${n.core[step.row]} ${n.engine[step.row]}`);
-    if (track && (step.kind !== "dma" || step.row < d.length)) {
-      ofTrack.get(track).push([step.from, step.to]);
-    }
-  }
-  for (const [track, pairs] of ofTrack) track.critical = unionOf(pairs);
 }
