@@ -11,7 +11,7 @@ class MemoryView {
                            Float64Array.from(tiles, (t) => t.to));
     this.top = tiles.reduce((m, t) => Math.max(m, t.address + t.bytes), 0);
     this.peak = this.mostLive();
-    this.canvas = el("canvas", {tabindex: 0, role: "img"});
+    this.canvas = el("canvas", {role: "img"});
     this.canvas.addEventListener("pointermove", (event) => {
       const tile = this.hit(event.offsetX, event.offsetY);
       app.tooltip.show(tile && this.describe(tile), event);
