@@ -34,11 +34,32 @@ function stallSummaryRows(profile) {
 const engineName = (app, s) =>
     (app.profile.cores > 1 ? `${s.engine}, core ${s.core}` : s.engine);
 
+// Who the stall's engine waited for, as a selection; null if not known.
+function stallProducer(s) {
+  if (s.producer_dma >= 0) return {kind: "dma", row: s.producer_dma};
+  return s.producer >= 0 ? {kind: "instruction", row: s.producer} : null;
+}
+
+function producerText(profile, s) {
+  const producer = stallProducer(s);
+  return producer ? headingOf(profile, producer) : "";
+}
+
+function producerLink(app, s) {
+  const producer = stallProducer(s);
+  if (!producer) return "\u2013";
+  const text = headingOf(app.profile, producer);
+  return el("button", {class: "link code", click: () => {
+    app.select(producer, true);
+    app.showTimeline();
+  }}, text.length > 70 ? `${text.slice(0, 69)}\u2026` : text);
+}
+
 function stallTables(app) {
   const {profile} = app;
   const summary = sortableTable("Stalls by cause", [
     {name: "engine", get: (s) => engineName(app, s)},
-    {name: "cause", get: (s) => s.cause, wide: true},
+    {name: "waits for", get: (s) => causeName(s.cause)},
     {name: "stalls", get: (s) => s.count, number: true,
      show: (s) => formatCount(s.count)},
     timeColumn("total", (s) => s.total_ns),
@@ -47,34 +68,19 @@ function stallTables(app) {
   const longest = sortableTable("Single stalls", [
     {name: "engine", get: (s) => engineName(app, s)},
     {name: "from", get: (s) => s.from, number: true,
-     show: (s) => placeButton(app, s.producer_kind || "instruction",
-                              s.instruction >= 0 ? s.instruction : s.producer,
-                              s.from, s.to, formatTime(s.from))},
+     show: (s) => placeButton(app, "instruction", s.row, s.from, s.to,
+                              formatTime(s.from))},
     timeColumn("length", (s) => s.to - s.from),
-    {name: "cause", get: (s) => s.cause, wide: true},
+    {name: "waits for", get: (s) => causeName(s.cause)},
+    {name: "producer", get: (s) => producerText(profile, s), wide: true,
+     show: (s) => producerLink(app, s)},
   ], profile.stalls, 2);
   return [summary.element, longest.element];
 }
 
-function criticalRows(profile) {
-  if (profile.critical_summary.length) {
-    return profile.critical_summary.map((s) => ({
-      name: boundName(s.kind, s.engine), total_ns: s.total_ns}));
-  }
-  const n = profile.instructions;
-  const totals = new Map();
-  for (const s of profile.critical_path) {
-    const name = boundName(s.kind, s.kind === "instruction" && s.row >= 0
-        ? n.engine[s.row] : null);
-    totals.set(name, (totals.get(name) || 0) + s.to - s.from);
-  }
-  return [...totals].map(([name, total_ns]) => ({name, total_ns}));
-}
-
 // One bar, divided as the critical path is.
 function criticalBar(profile, colours) {
-  const rows = criticalRows(profile).filter((r) => r.total_ns > 0)
-                   .sort((a, b) => b.total_ns - a.total_ns);
+  const rows = criticalTotals(profile);
   const all = rows.reduce((sum, r) => sum + r.total_ns, 0);
   if (!(all > 0)) return null;
   const label = (r) => `${r.name}: ${formatTime(r.total_ns)} ` +
@@ -97,7 +103,7 @@ function criticalTable(app) {
      show: (s) => placeButton(app, s.kind === "dma" ? "dma" : "instruction",
                               s.row, s.from, s.to, formatTime(s.from))},
     timeColumn("length", (s) => s.to - s.from),
-    {name: "kind", get: (s) => s.kind},
+    {name: "counts as", get: (s) => causeName(s.cause || s.kind)},
     {name: "what", get: (s) => s.text || "", code: true, wide: true},
   ], app.profile.critical_path, 1).element;
 }

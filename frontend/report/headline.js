@@ -13,8 +13,10 @@ function formatMetric({value, unit}) {
     case "us": case "microseconds": return formatTime(value * 1e3);
     case "s": case "seconds": return formatTime(value * 1e9);
     case "bytes": case "byte": case "b": return formatBytes(value);
-    case "percent": case "%": return `${significant(value, 3)}\u202f%`;
-    case "ratio": case "fraction": return formatPercent(value);
+    // As in the vendor's files: a percent is a share of 1.
+    case "percent": return formatPercent(value);
+    case "flops": return formatScaled(
+        value, ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"], 1000);
     case "": case "count": case "instructions":
       return Number.isInteger(value) ? formatCount(value)
                                      : significant(value, 4);
@@ -24,31 +26,37 @@ function formatMetric({value, unit}) {
   }
 }
 
-// What most of the critical path is: [name, share], or null.
-function boundBy(profile) {
+// What causes are called here.
+const CAUSES = {
+  "dma load": "DMA loads", "dma store": "DMA stores",
+  "dma hbm": "DMA within HBM", "dma on-chip": "DMA on chip",
+  "hand-off": "semaphore hand-off", "dependence": "own results",
+};
+const causeName = (cause) =>
+    CAUSES[cause] ||
+    (ENGINE_ORDER.includes(cause) ? `${cause} engine` : String(cause));
+
+// The critical path by cause, longest first: [{name, total_ns}].
+function criticalTotals(profile) {
   const totals = new Map();
-  const add = (name, time) => totals.set(name, (totals.get(name) || 0) + time);
+  const add = (cause, time) =>
+      totals.set(cause, (totals.get(cause) || 0) + time);
   if (profile.critical_summary.length) {
-    for (const s of profile.critical_summary) {
-      add(boundName(s.kind, s.engine), s.total_ns);
-    }
+    for (const s of profile.critical_summary) add(s.cause, s.total_ns);
   } else {
-    const n = profile.instructions;
-    for (const s of profile.critical_path) {
-      add(boundName(s.kind, s.kind === "instruction" && s.row >= 0
-              ? n.engine[s.row] : null), s.to - s.from);
-    }
+    for (const s of profile.critical_path) add(s.cause || s.kind, s.to - s.from);
   }
-  const all = [...totals.values()].reduce((a, b) => a + b, 0);
-  if (!(all > 0)) return null;
-  const [name, time] = [...totals].sort((a, b) => b[1] - a[1])[0];
-  return [name, time / all];
+  return [...totals].map(([cause, total_ns]) => ({name: causeName(cause),
+                                                  total_ns}))
+      .filter((t) => t.total_ns > 0)
+      .sort((x, y) => y.total_ns - x.total_ns);
 }
 
-function boundName(kind, engine) {
-  if (kind === "dma") return "DMA";
-  if (kind === "instruction") return engine ? `${engine} engine` : "engines";
-  return "waiting";
+// What most of the critical path is: [name, share], or null.
+function boundBy(profile) {
+  const totals = criticalTotals(profile);
+  const all = totals.reduce((sum, t) => sum + t.total_ns, 0);
+  return all > 0 ? [totals[0].name, totals[0].total_ns / all] : null;
 }
 
 function card(name, value, {note, title, raw} = {}) {
@@ -120,7 +128,6 @@ function drawMetrics(profile) {
   box.append(sortableTable("Metrics", [
     {name: "metric", get: (m) => m.name, code: true},
     {name: "value", get: (m) => m.value, show: formatMetric, number: true},
-    {name: "unit", get: (m) => m.unit || ""},
     {name: "meaning", get: (m) => m.meaning || "", wide: true},
   ], profile.summary, null).element);
 }

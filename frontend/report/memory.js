@@ -162,7 +162,8 @@ class MemoryView {
     c.setLineDash([]);
     c.textAlign = "right";
     c.fillText(`capacity ${formatBytes(this.capacity)}` +
-               (above ? ", above this scale" : ""), width - 4, y + 9);
+               (above ? ", above this scale" : ""), width - 4,
+               above ? y + 9 : y - 8);
     c.textAlign = "left";
   }
 

@@ -120,15 +120,17 @@ void PackCounters(Json* counters) {
   }
 }
 
+void Drop(Json* table, const std::vector<const char*>& columns) {
+  if (table == nullptr || !table->is_object()) return;
+  for (const char* column : columns) table->erase(column);
+}
+
 // What the report does not show.
 void DropUnshown(Json& profile) {
   profile.erase("semaphores");
-  Json* dma = FindMember(&profile, "dma");
-  if (dma == nullptr || !dma->is_object()) return;
-  for (const char* column :
-       {"payload_from", "free", "hbm_read", "hbm_written"}) {
-    dma->erase(column);
-  }
+  Drop(FindMember(&profile, "dma"),
+       {"payload_from", "free", "hbm_read", "hbm_written"});
+  Drop(FindMember(&profile, "instructions"), {"order", "flops"});
 }
 
 }  // namespace

@@ -79,7 +79,10 @@ function drawRoofline(profile) {
 function rooflinePicture(profile, r, hasPoint, text) {
   const {width, height, left, right, top, bottom} = ROOF;
   const roofs = computeRoofs(profile);
-  const ridges = roofs.map((f) => f.peak / r.hbm_bytes_per_ns);
+  const dma = profile.hardware.dma_bytes_per_ns || r.hbm_bytes_per_ns;
+  const slowest = Math.min(dma, r.hbm_bytes_per_ns);
+  const ridges = roofs.flatMap((f) => [f.peak / r.hbm_bytes_per_ns,
+                                       f.peak / slowest]);
   const highest = Math.max(...roofs.map((f) => f.peak));
   const intensities = hasPoint ? [...ridges, r.intensity] : ridges;
   const x = new LogAxis(Math.min(...intensities) / 10,
@@ -94,7 +97,8 @@ function rooflinePicture(profile, r, hasPoint, text) {
     "aria-label": `Roofline. ${text}`,
   });
   picture.append(...rooflineAxes(x, y));
-  picture.append(...roofLines(roofs, r, x, y));
+  picture.append(...roofLines(roofs, r, profile.hardware.dma_bytes_per_ns,
+                              x, y));
   if (hasPoint) picture.append(...kernelPoint(r, x, y));
   return picture;
 }
@@ -124,19 +128,29 @@ const formatPlain = (v) =>
     (v >= 1e-3 && v < 1e5 ? String(Number(v.toPrecision(3)))
                           : v.toExponential(0));
 
-function roofLines(roofs, r, x, y) {
-  const out = [];
-  const highest = roofs[0].peak;
-  const start = Math.max(x.least, y.least / r.hbm_bytes_per_ns);
-  const end = highest / r.hbm_bytes_per_ns;
-  const y0 = y.at(start * r.hbm_bytes_per_ns), y1 = y.at(highest);
-  const x0 = x.at(start), x1 = x.at(end);
-  out.push(svg("line", {x1: x0, y1: y0, x2: x1, y2: y1, class: "roof used"}));
+// A slope up to the highest roof, with its label along it.
+function slope(perNs, highest, label, x, y, used) {
+  const start = Math.max(x.least, y.least / perNs);
+  const y0 = y.at(start * perNs), y1 = y.at(highest);
+  const x0 = x.at(start), x1 = x.at(Math.min(x.most, highest / perNs));
   const angle = Math.atan2(y1 - y0, x1 - x0) * 180 / Math.PI;
   const at = [x0 + (x1 - x0) * 0.3, y0 + (y1 - y0) * 0.3];
-  out.push(svg("text", {x: at[0], y: at[1] - 6, class: "roof-label",
-                        transform: `rotate(${angle} ${at[0]} ${at[1]})`},
-               `HBM ${formatBandwidth(r.hbm_bytes_per_ns)}`));
+  return [
+    svg("line", {x1: x0, y1: y0, x2: x1, y2: y1,
+                 class: `roof${used ? " used" : ""}`}),
+    svg("text", {x: at[0], y: at[1] + (used ? -6 : 15), class: "roof-label",
+                 transform: `rotate(${angle} ${at[0]} ${at[1]})`},
+        `${label} ${formatBandwidth(perNs)}`),
+  ];
+}
+
+function roofLines(roofs, r, dma, x, y) {
+  const highest = roofs[0].peak;
+  const out = slope(r.hbm_bytes_per_ns, highest, "HBM", x, y, true);
+  // Where the DMA engines together carry less than HBM gives.
+  if (dma > 0 && dma < r.hbm_bytes_per_ns) {
+    out.push(...slope(dma, highest, "DMA engines", x, y, false));
+  }
   let last = -Infinity;
   for (const roof of roofs) {
     const h = y.at(roof.peak);

@@ -95,6 +95,10 @@ function engineTable(profile) {
     timeColumn("busy", (e) => e.busy_ns),
     shareColumn("active", (e) => (e.active_percent || 0) / 100),
     timeColumn("waiting", (e) => e.waiting_ns),
+    ...["throttled", "table_load"].filter(
+        (name) => engines.some((e) => e[`${name}_ns`] > 0)).map(
+        (name) => timeColumn(name.replace("_", " "),
+                             (e) => e[`${name}_ns`] || 0)),
   ], engines, null);
 }
 
@@ -104,7 +108,7 @@ function operationTable(profile) {
     {name: "count", get: (o) => o.count, number: true,
      show: (o) => formatCount(o.count)},
     timeColumn("busy", (o) => o.busy_ns),
-    shareColumn("share of busy time", (o) => o.share || 0),
+    shareColumn("share of the run", (o) => o.share || 0),
   ], profile.by_operation, 2);
 }
 

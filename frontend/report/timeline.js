@@ -19,11 +19,20 @@ class Timeline {
     this.critical = true;
     this.selection = null;
     this.matches = null;
-    this.counters =
-        COUNTERS.map(([id, label, format]) => ({
-                       ...(profile.counters[id] || {}), label, format}))
-            .filter((c) => c.t && c.t.length);
+    this.counters = this.findCounters();
     this.setDma("engine");
+  }
+  // Those of the second core have its number: sbuf_bytes_core1.
+  findCounters() {
+    const found = [];
+    for (const [id, label, format] of COUNTERS) {
+      for (const [name, {t, v}] of Object.entries(this.profile.counters)) {
+        const core = name.startsWith(id) && name.slice(id.length);
+        if (core === false || !t || !t.length) continue;
+        found.push({t, v, format, label: label + core.replace("_", " ")});
+      }
+    }
+    return found;
   }
   setDma(by) {
     this.layout = new Layout(this.profile, by);

@@ -143,12 +143,13 @@ def operations_of(rows):
             for name, (n, b) in totals.items()]
 
 
-def stalls_of(rows, texts):
+def stalls_of(rows):
     return [dict(core=rows["core"][i], engine=rows["engine"][i],
                  **{"from": rows["ready"][i], "to": rows["start"][i]},
-                 cause="waits for a DMA load" if rows["producer_dma"][i] >= 0
-                 else "waits for another engine",
-                 producer=rows["producer"][i], instruction=i)
+                 cause="dma load" if rows["producer_dma"][i] >= 0
+                 else rows["engine"][rows["producer"][i]],
+                 row=i, producer=rows["producer"][i],
+                 producer_dma=rows["producer_dma"][i])
             for i in range(len(rows["core"]))
             if rows["start"][i] - rows["ready"][i] > 100]
 
@@ -160,12 +161,14 @@ def critical_of(rows, dma, time):
     while row >= 0 and len(steps) < 300:
         steps.append({"kind": "instruction", "row": row,
                       "from": rows["start"][row], "to": upto,
+                      "cause": rows["engine"][row],
                       "text": OPCODES[rows["opcode"][row]]})
         upto = rows["start"][row]
         if rows["producer_dma"][row] >= 0:
             part = rows["producer_dma"][row]
             steps.append({"kind": "dma", "row": part,
                           "from": dma["start"][part], "to": upto,
+                          "cause": "dma load",
                           "text": "DMA load"})
             upto = dma["start"][part]
             row = dma["instruction"][part]
@@ -198,7 +201,7 @@ def make_profile(tiles=12, cores=1, name="tiled_matmul", target="trn2"):
     flops = 2 * 128 * 128 * 512 * rows["opcode"].count(1)
     moved = sum(dma["bytes"])
     peak, bandwidth = 91.75e3 * cores, 358.0 * cores
-    stalls = stalls_of(rows, machine.texts)
+    stalls = stalls_of(rows)
     return {
         "format": "trnemu-profile", "version": 1, "target": target,
         "program": name, "time_ns": time, "cores": cores,
@@ -209,13 +212,13 @@ def make_profile(tiles=12, cores=1, name="tiled_matmul", target="trn2"):
                      "sbuf_partition_bytes": 196608,
                      "psum_partition_bytes": 16384, "partitions": 128},
         "summary": [
-            {"name": "total_time", "value": time, "unit": "ns",
+            {"name": "total_time", "value": time * 1e-9, "unit": "seconds",
              "meaning": "simulated time of the program"},
             {"name": "mfu_estimated_percent",
-             "value": 100 * flops / time / peak, "unit": "percent",
+             "value": flops / time / peak, "unit": "percent",
              "meaning": "matrix FLOPS of the peak of the dtype used"},
             {"name": "mbu_estimated_percent",
-             "value": 100 * moved / time / bandwidth, "unit": "percent",
+             "value": moved / time / bandwidth, "unit": "percent",
              "meaning": "HBM bytes of what the bandwidth allows"},
             {"name": "hbm_read_bytes", "value": moved // 2, "unit": "bytes",
              "meaning": "bytes read from HBM"}],

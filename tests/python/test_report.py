@@ -125,18 +125,27 @@ def test_headline_numbers_are_those_of_the_profile(show):
         raw, text = card(page, name.upper())
         value = metrics[f"{name}_estimated_percent"]
         assert float(raw) == value
-        assert text == f"{value:.1f}\u202f%"
+        assert text == f"{100 * value:.1f}\u202f%"
     assert page.evaluate("document.title") == "tiled_matmul: trnemu profile"
 
 
 def test_bound_by_names_the_largest_part_of_the_critical_path(show):
     profile = report_kit.make_profile()
     profile["critical_path"] = [
-        {"kind": "instruction", "row": 1, "from": 0, "to": 10, "text": "a"},
-        {"kind": "dma", "row": 0, "from": 10, "to": 60, "text": "b"},
-        {"kind": "wait", "row": 1, "from": 60, "to": 100, "text": "c"}]
+        {"kind": "instruction", "row": 1, "from": 0, "to": 10,
+         "cause": "tensor", "text": "a"},
+        {"kind": "dma", "row": 0, "from": 10, "to": 60, "cause": "dma load",
+         "text": "b"},
+        {"kind": "wait", "row": 1, "from": 60, "to": 100, "cause": "hand-off",
+         "text": "c"}]
     raw, text = card(show(profile), "Bound by")
-    assert (float(raw), text) == (0.5, "DMA")
+    assert (float(raw), text) == (0.5, "DMA loads")
+    # What the profile has summed up itself comes first.
+    profile["critical_summary"] = [
+        {"cause": "dma load", "count": 1, "total_ns": 30.0, "share": 0.3},
+        {"cause": "tensor", "count": 1, "total_ns": 70.0, "share": 0.7}]
+    raw, text = card(show(profile), "Bound by")
+    assert (float(raw), text) == (0.7, "tensor engine")
 
 
 def test_tables_show_the_rows_of_the_profile(show):
@@ -372,7 +381,7 @@ def test_stalls_and_recommendations_are_shown(show):
     stalls = profile["stalls"]
     causes = {(r[0], r[1]): r[2:4] for r in table(page, "Stalls by cause")}
     tensor = [s for s in stalls if s["engine"] == "tensor"]
-    count, total = causes["tensor", "waits for a DMA load"]
+    count, total = causes["tensor", "DMA loads"]
     assert count == len(tensor)
     assert total == pytest.approx(sum(s["to"] - s["from"] for s in tensor))
     longest = table(page, "Single stalls")[0][2]
