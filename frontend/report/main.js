@@ -127,9 +127,13 @@ class App {
     this.redraw();
   }
 
-  // The previous or next one of the same lane.
+  // The previous or next one of the same lane; to begin with, the first one
+  // that is shown.
   step(by) {
-    if (!this.selection) return;
+    if (!this.selection) {
+      this.select(this.timeline.firstShown());
+      return;
+    }
     const at = this.timeline.layout.find(this.selection);
     if (!at) return;
     const {rows} = at.track.lanes[at.lane];

@@ -345,7 +345,20 @@ class Timeline {
     c.fill();
   }
 
-  // {kind, row} under a point of the canvas, or null; `waits` too.
+  // The first slice of the topmost track that has one in the window, or null.
+  firstShown() {
+    for (const track of this.layout.tracks) {
+      const spans = track.lanes[0];
+      const i = firstAbove(spans.reach, this.view.from);
+      if (i < spans.length && spans.start[i] < this.view.to) {
+        return {kind: track.kind, row: spans.rows[i]};
+      }
+    }
+    return null;
+  }
+
+  // {kind, row} under a point of the canvas, or null. That of a
+  // wait is the instruction that waits.
   hit(x, y) {
     if (x < this.gutter) return null;
     const t = this.time(x), slack = 3 / this.scale;

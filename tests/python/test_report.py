@@ -301,6 +301,10 @@ def test_a_click_pins_an_instruction_and_p_follows_its_producer(show):
     assert texts(page, "#details h3") == [f"Instruction {following}"]
     page.key("Escape")
     assert texts(page, "#details h3") == []
+    # Without the pointer: the first one of the window.
+    page.key("]")
+    assert n["engine"][int(texts(page, "#details h3")[0].split()[1])] == (
+        "tensor")
 
 
 def test_a_load_is_the_producer_of_the_matmul_that_waits_for_it(show):
@@ -384,8 +388,11 @@ def test_stalls_and_recommendations_are_shown(show):
     count, total = causes["tensor", "DMA loads"]
     assert count == len(tensor)
     assert total == pytest.approx(sum(s["to"] - s["from"] for s in tensor))
-    longest = table(page, "Single stalls")[0][2]
-    assert longest == pytest.approx(max(s["to"] - s["from"] for s in stalls))
+    shown = table(page, "Single stalls")[0]
+    assert shown[2] == pytest.approx(max(s["to"] - s["from"] for s in stalls))
+    of_row = next(s for s in stalls if abs(s["from"] - shown[1]) < 2e-3)
+    n = profile["instructions"]
+    assert shown[4] == profile["texts"][n["text"][of_row["producer"]]]
     shown = texts(page, "#recommendations li")
     assert len(shown) == 1
     assert f"Evidence: {len(stalls)} stalls of more than 100 ns" in shown[0]
