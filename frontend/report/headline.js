@@ -13,8 +13,8 @@ function formatMetric({value, unit}) {
     case "us": case "microseconds": return formatTime(value * 1e3);
     case "s": case "seconds": return formatTime(value * 1e9);
     case "bytes": case "byte": case "b": return formatBytes(value);
-    // As in the vendor's files: a percent is a share of 1.
-    case "percent": return formatPercent(value);
+    // As in the vendor's files, where a percent is a share of 1.
+    case "percent": case "ratio": return formatPercent(value);
     case "flops": return formatScaled(
         value, ["FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"], 1000);
     case "": case "count": case "instructions":
