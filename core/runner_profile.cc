@@ -97,7 +97,7 @@ void Runner::SignalsComeFrom(const Transfer& t, int32_t part, size_t end) {
   // Of an exchange each part has a record of each end.
   const int32_t row =
       t.exchange < 0 ? part : 2 * part + static_cast<int32_t>(end);
-  timeline_->FromPart(t.record + row);
+  timeline_->FromPart(t.record + row, now_);
 }
 
 }  // namespace trnemu

@@ -82,18 +82,18 @@ class Metrics {
     Put("matmul_instruction_count", static_cast<double>(multiplications), "",
         "multiplications executed");
     Put("mfu_estimated_percent", Over(adjusted - adjusted_transpose, all),
-        "percent", "share of the tensor engine's peak in useful work");
-    Put("hfu_estimated_percent", Over(adjusted, all), "percent",
+        "ratio", "share of the tensor engine's peak in useful work");
+    Put("hfu_estimated_percent", Over(adjusted, all), "ratio",
         "share of the tensor engine's peak, transposes too");
     Put("mfu_max_achievable_estimated_percent",
-        std::min(1.0, Over(intensity, ridge)), "percent",
+        std::min(1.0, Over(intensity, ridge)), "ratio",
         "mfu that the arithmetic intensity allows");
     Put("mm_arithmetic_intensity", intensity, "flops/byte",
         "useful flops a byte of HBM traffic");
     Put("peak_flops_bandwidth_ratio", ridge, "flops/byte",
         "below this intensity the memory is the limit");
-    Put("transpose_flops_percent", Over(adjusted_transpose, adjusted),
-        "percent", "transposes, of all flops of the tensor engine");
+    Put("transpose_flops_percent", Over(adjusted_transpose, adjusted), "ratio",
+        "transposes, of all flops of the tensor engine");
   }
 
   void Engines() {
@@ -119,7 +119,7 @@ class Metrics {
       Put(name + "_active_time", mean, "seconds",
           "at least one instruction under way; mean of the cores");
       Put(name + "_active_time_percent", Over(mean, Seconds(report_.end)),
-          "percent", "the same, of the whole time");
+          "ratio", "the same, of the whole time");
     }
   }
 
@@ -140,7 +140,7 @@ class Metrics {
     }
     const double mean = Seconds(active) / cores();
     Put("dma_active_time", mean, "seconds", "at least one part moves bytes");
-    Put("dma_active_time_percent", Over(mean, Seconds(report_.end)), "percent",
+    Put("dma_active_time_percent", Over(mean, Seconds(report_.end)), "ratio",
         "the same, of the whole time");
     Put("dma_transfer_count", static_cast<double>(transfers), "",
         "transfers triggered");
@@ -176,7 +176,7 @@ class Metrics {
     Put("hbm_read_bytes", read, "bytes", "read from HBM by DMA");
     Put("hbm_write_bytes", written, "bytes", "written to HBM by DMA");
     Put("mbu_estimated_percent",
-        Over(read + written, HbmBytesPerNs() * time_ns()), "percent",
+        Over(read + written, HbmBytesPerNs() * time_ns()), "ratio",
         "HBM traffic, of what the bandwidth of the stack allows");
     Put("sbuf_read_bytes", static_cast<double>(sum.sbuf_read), "bytes",
         "by instructions and DMA");
@@ -207,7 +207,7 @@ class Metrics {
         "added to the tensor engine's instructions by its throttle");
     Put("throttled_time_percent",
         Over(static_cast<double>(throttled), static_cast<double>(busy)),
-        "percent", "the same, of its busy time");
+        "ratio", "the same, of its busy time");
     Put("act_table_load_count", static_cast<double>(loads), "",
         "activation tables loaded");
     Put("act_table_load_time", Seconds(tables), "seconds",
@@ -220,7 +220,7 @@ class Metrics {
       std::replace(name.begin(), name.end(), ' ', '_');
       std::replace(name.begin(), name.end(), '-', '_');
       Put(absl::StrCat("critical_path_", name, "_percent"),
-          report_.ShareOf(t.total), "percent", "of the critical path");
+          report_.ShareOf(t.total), "ratio", "of the critical path");
     }
   }
 

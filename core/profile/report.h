@@ -24,7 +24,7 @@ enum class Cause : uint8_t {
   kLoad,    // a DMA from HBM
   kStore,   // to HBM
   kHbm,     // within HBM
-  kOnChip,  // between tiles, or cores
+  kTiles,   // between tiles, or cores
   kTensor,  // an instruction of another engine
   kVector,
   kScalar,

@@ -44,7 +44,7 @@ Cause CauseOf(const DmaRecord& part) {
     case DmaDirection::kHbm:
       return Cause::kHbm;
     case DmaDirection::kOnChip:
-      return Cause::kOnChip;
+      return Cause::kTiles;
   }
   return Cause::kNone;
 }

@@ -99,9 +99,15 @@ void Timeline::FromInstruction(size_t core, Engine engine) {
   queue.pop_front();
 }
 
-void Timeline::FromPart(int32_t dma) {
+void Timeline::FromPart(int32_t dma, Ticks time) {
+  DmaRecord& record = dma_[static_cast<size_t>(dma)];
+  if (const Ticks late = time - record.notify; late > 0) {
+    record.free += late;
+    record.end += late;
+    record.notify = time;
+  }
   from_dma_ = dma;
-  from_instruction_ = dma_[static_cast<size_t>(dma)].instruction;
+  from_instruction_ = record.instruction;
 }
 
 void Timeline::Update(const Signal& signal, int64_t value, Ticks time) {

@@ -97,7 +97,8 @@ class Timeline {
   // Who gives the updates that follow.
   void FromInstruction(size_t core,
                        Engine engine);  // the first that has yet to
-  void FromPart(int32_t dma);
+  // The part is done; its end is put off if that is later than was foreseen.
+  void FromPart(int32_t dma, Ticks time);
   void Update(const Signal& signal, int64_t value, Ticks time);
   // The last update let the engine's next instruction go.
   void Woke(size_t core, Engine engine);

@@ -93,6 +93,7 @@ __all__ = [
     "get_nc_version",
     "nc_version",
     "operations",
+    "profile",
     "run",
     "targets",
 ]
