@@ -244,6 +244,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
   if (options_.log) t.digests.assign(1, EffectDigest(program_));
   WarnOfTransfer(t.dma);
   t.trigger = s.earliest;
+  t.record = -1;
   t.resolved = ResolveSignals(s);
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {
@@ -324,6 +325,7 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part,
   }
   --parts_under_way_;
   current_ = nullptr;
+  SignalsComeFrom(t, part);
   absl::Status status = staged != nullptr ? SignalAll(SignalAt::kComplete, i,
                                                       core, now_, t.resolved)
                                           : Signal(i, core, now_, t.resolved);
