@@ -13,6 +13,7 @@
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/tensors.h"
 #include "frontend/cli/verbs.h"
+#include "frontend/report/report.h"
 #include "isa/container.h"
 
 namespace trnemu::cli {
@@ -58,11 +59,6 @@ class ProfileVerb {
     absl::StatusOr<RunOptions> options = MakeRunOptions(args_.run);
     if (!options.ok()) return options.status();
     options_ = *std::move(options);
-    if (!args_.html.empty()) {
-      return MakeFault(Category::kUnsupported, "option.html",
-                       "--html is not in this version of trnemu; --trace FILE "
-                       "writes a timeline that ui.perfetto.dev opens");
-    }
     return absl::OkStatus();
   }
 
@@ -124,6 +120,11 @@ class ProfileVerb {
     return absl::OkStatus();
   }
 
+  absl::Status WriteHtml() {
+    const absl::StatusOr<std::string> page = RenderReport(ProfileJson(report_));
+    return page.ok() ? WriteFile(args_.html, *page) : page.status();
+  }
+
   absl::Status WriteFiles() {
     absl::Status status;
     if (!JsonFile().empty()) {
@@ -132,6 +133,7 @@ class ProfileVerb {
     if (status.ok() && !args_.trace.empty()) {
       status = WriteText(args_.trace, ProfileTrace(report_));
     }
+    if (status.ok() && !args_.html.empty()) status = WriteHtml();
     if (!status.ok() || args_.csv.empty()) return status;
     std::error_code error;
     std::filesystem::create_directories(args_.csv, error);
@@ -150,8 +152,10 @@ class ProfileVerb {
       PrintError(Render(d) + "\n");
     }
     Print(ProfileText(report_) + "\n");
-    const std::pair<const char*, std::string> files[] = {
-        {"json", JsonFile()}, {"trace", args_.trace}, {"csv", args_.csv}};
+    const std::pair<const char*, std::string> files[] = {{"json", JsonFile()},
+                                                         {"trace", args_.trace},
+                                                         {"html", args_.html},
+                                                         {"csv", args_.csv}};
     std::string lines;
     for (const auto& [what, path] : files) {
       if (!path.empty())
@@ -253,7 +257,8 @@ void AddProfile(CLI::App& app, Action& action) {
   sub->add_option("--csv", args->csv,
                   "Write tables with the vendor profiler's column names")
       ->type_name("DIR");
-  sub->add_option("--html", args->html, "Write a report for a browser")
+  sub->add_option("--html", args->html,
+                  "Write a report of one file for a browser")
       ->type_name("FILE");
   sub->add_option("--max-records", args->max_records,
                   "Stop with a fault after N records (one an instruction and "
@@ -267,6 +272,7 @@ void AddProfile(CLI::App& app, Action& action) {
       "  trnemu profile k.trn --values off            no inputs needed, "
       "faster\n"
       "  trnemu profile k.trn --values off --trace k.trace.json\n"
+      "  trnemu profile k.trn --values off --html k.html\n"
       "  trnemu profile k.trn --values off --csv k.profile\n"
       "  trnemu profile k.trn --values off --json=k.json\n"
       "  trnemu profile k.trn --values off --hardware what_if.textproto\n"

@@ -118,6 +118,11 @@ class ProfileReport:
         """Writes a timeline that ui.perfetto.dev opens."""
         pathlib.Path(path).write_text(self._data.trace(), encoding="utf-8")
 
+    def save_html(self, path: str) -> None:
+        """Writes a report of one file that a browser opens (docs/report.md)."""
+        page = _trnemu.render_report(self._data.json())
+        pathlib.Path(path).write_text(page, encoding="utf-8")
+
     def save_csv(self, folder: str) -> None:
         """Writes tables with the vendor profiler's names and columns."""
         to = pathlib.Path(folder)
