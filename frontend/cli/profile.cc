@@ -122,7 +122,7 @@ class ProfileVerb {
 
   absl::Status WriteHtml() {
     const absl::StatusOr<std::string> page = RenderReport(ProfileJson(report_));
-    return page.ok() ? WriteFile(args_.html, *page) : page.status();
+    return page.ok() ? WriteText(args_.html, *page) : page.status();
   }
 
   absl::Status WriteFiles() {
