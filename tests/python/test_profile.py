@@ -262,6 +262,31 @@ def test_flops_of_a_matmul_are_2kmn():
         flops / (512 * 128 * 2 + 512 * 512 * 2 + 128 * 512 * 4))
 
 
+def test_a_kernel_of_nki_has_a_profile():
+    import trnemu.nki as nki
+    import trnemu.nki.isa as nisa
+    import trnemu.nki.language as nl
+
+    @nki.jit
+    def double(x):
+        y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=t, src=x)
+        nisa.tensor_tensor(dst=t, data1=t, data2=t, op=nl.add)
+        nisa.dma_copy(dst=y, src=t)
+        return y
+
+    array = np.ones((128, 64), np.float32)
+    with_values = double.profile(array)
+    operations = list(with_values.instructions["operation"])
+    assert sorted(operations) == ["dma_copy", "dma_copy", "tensor_tensor"]
+    assert "test_profile.py" in with_values.instructions["source"][0]
+    without = double.profile(nki.TensorSpec((128, 64), "float32"))
+    assert without.time_ns == with_values.time_ns
+    double(array)
+    assert with_values.time_ns == double.result.time_ns
+
+
 def test_too_many_records_are_a_fault():
     with pytest.raises(trnemu.Fault) as fault:
         trnemu.profile(PROGRAMS["loop"](), max_records=10)
