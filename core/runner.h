@@ -41,7 +41,8 @@ class Runner : public FindingSink {
  public:
   // Everything is kept by reference. `states` has one entry per core.
   Runner(const Program& program, Machine& machine,
-         const std::vector<HbmBlock>& blocks, const TimeModel& time,
+         const std::vector<HbmBlock>& blocks,
+         const std::vector<StreamFacts>& streams, const TimeModel& time,
          const RunOptions& options, std::span<CoreState* const> states);
 
   // Runs to the end, or until an observer pauses it; then once more goes on.
@@ -78,6 +79,7 @@ class Runner : public FindingSink {
     int64_t transfer = -1;  // a DMA part's, else -1
     int32_t part = 0;
     int32_t resolved = -1;  // index into resolved_signals_; -1: none
+    int32_t parts = 1;      // so many from `part` on
     bool operator>(const Event& o) const {
       return time != o.time ? time > o.time : sequence > o.sequence;
     }
@@ -116,7 +118,11 @@ class Runner : public FindingSink {
   void SetInstructionLimit();
 
   void Prepare(Sequencer& s);
+  // Asks for the memory that the next instruction of the stream will need: it
+  // takes the host longer to get there than to do the rest.
+  void Prefetch(const Sequencer& s) const;
   void PrepareTime(Sequencer& s);
+  Cost CostOf(Sequencer& s);
   Ticks StallOfTensor(const Sequencer& s) const;
   Ticks StallOfDependence(const Sequencer& s) const;
   ExecuteArgs ArgsOf(const Sequencer& s) const;
@@ -153,6 +159,15 @@ class Runner : public FindingSink {
   absl::Status ReadPart(int64_t transfer, int32_t part, StagedPart& staged);
   absl::Status FinishPart(int64_t transfer, int32_t part,
                           const StagedPart* staged = nullptr);
+  // Timed order: the part ends then. Parts in a row that end at the same time
+  // are one event, unless someone looks on.
+  void EndPartAt(Ticks time, int64_t transfer, int32_t part);
+  void EndParts();  // of one trigger
+  void EndTransfer(int64_t transfer);  // its last part is done
+  absl::Status FinishParts(const Event& event);
+  // What `parts` parts of a transfer signal together, if that is the same as
+  // one after the other; false, and nothing is done, if it may not be.
+  bool SignalTogether(const Transfer& transfer, int64_t parts);
   int64_t NewTransfer();
   // sendrecv (core/runner_exchange.cc)
   absl::Status StepExchange(Sequencer& s);
@@ -236,13 +251,16 @@ class Runner : public FindingSink {
   Placement placement_;
   Semaphores semaphores_;
   SemaphoreUse semaphore_use_;
-  std::vector<StreamLoops> loops_;  // of the streams that have some
+  bool has_loops_ = false;  // any stream
   std::vector<Sequencer> sequencers_;
   // Signals whose counts were registers, as they were at issue.
   std::vector<std::vector<trnemu::Signal>> resolved_signals_;
   std::vector<int32_t> free_signals_;
   const Instruction* jump_ = nullptr;  // where a branch that is taken goes
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  // The last event made by EndPartAt, which parts may still join; no parts:
+  // there is none.
+  Event joining_{.parts = 0};
   uint64_t next_sequence_ = 0;
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;

@@ -40,7 +40,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
         "src and dst share bytes without being the same tile, and the parts of "
         "an exchange run at the same time: the result depends on their order";
     d.remedy = "receive into another tile, or into src itself";
-    d.reference = "spec/isa.json sendrecv, notes";
+    d.reference = "nki/api/nki/isa/__init__.py:2971, which does not say";
     Warn(std::move(d));
   }
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;

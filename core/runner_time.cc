@@ -72,12 +72,20 @@ void Runner::PrepareTime(Sequencer& s) {
     s.ready =
         s.dynamic ? std::max(s.issue_ready, s.last_completion) : s.issue_ready;
   } else {
-    s.cost = time_.CostOf(i.opcode, ArgsOf(s));
+    s.cost = CostOf(s);
     s.ready = s.engine == Engine::kTensor
                   ? std::max(s.issue_ready, StallOfTensor(s))
                   : std::max(s.issue_ready, StallOfDependence(s));
   }
   s.earliest = std::max(s.ready, s.blocked ? Ticks{0} : now_);
+}
+
+// A pure function of the instruction: in a loop it is asked once.
+Cost Runner::CostOf(Sequencer& s) {
+  if (s.costs.empty()) return time_.CostOf(s.next->opcode, ArgsOf(s));
+  auto& known = s.costs[static_cast<size_t>(s.next - s.begin)];
+  if (!known) known = time_.CostOf(s.next->opcode, ArgsOf(s));
+  return *known;
 }
 
 void Runner::AdvanceTime(Sequencer& s) {
@@ -210,8 +218,7 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
     free = end;
     times.notify = end;
     if (timeline_ != nullptr) RecordPart(t, p, shape, times);
-    events_.push({end, next_sequence_++, t.instruction, s.core, index,
-                  static_cast<int32_t>(p)});
+    EndPartAt(end, index, static_cast<int32_t>(p));
   }
 }
 
