@@ -140,7 +140,7 @@ def details(ran: Run) -> list[str]:
             f"published ({figure.status}), "
             f"{figure_text(ours, figure.unit)} here."
         )
-    if case.reason:
+    if case.reason and abs(ran.error) > AIM:
         lines.append(f"* Why it is off: {case.reason}")
     return lines
 
