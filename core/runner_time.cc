@@ -72,12 +72,20 @@ void Runner::PrepareTime(Sequencer& s) {
     s.ready =
         s.dynamic ? std::max(s.issue_ready, s.last_completion) : s.issue_ready;
   } else {
-    s.cost = time_.CostOf(i.opcode, ArgsOf(s));
+    s.cost = CostOf(s);
     s.ready = s.engine == Engine::kTensor
                   ? std::max(s.issue_ready, StallOfTensor(s))
                   : std::max(s.issue_ready, StallOfDependence(s));
   }
   s.earliest = std::max(s.ready, s.blocked ? Ticks{0} : now_);
+}
+
+// A pure function of the instruction: in a loop it is asked once.
+Cost Runner::CostOf(Sequencer& s) {
+  if (s.costs.empty()) return time_.CostOf(s.next->opcode, ArgsOf(s));
+  auto& known = s.costs[static_cast<size_t>(s.next - s.begin)];
+  if (!known) known = time_.CostOf(s.next->opcode, ArgsOf(s));
+  return *known;
 }
 
 void Runner::AdvanceTime(Sequencer& s) {
@@ -183,13 +191,16 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
   for (size_t p = 0; p < t.parts.size(); ++p) {
     Ticks end = payload;
+    DmaShape shape;
+    PartTimes times = {payload, payload, payload, payload, payload};
     if (t.parts[p].count > 0 && !t.dma.nothing) {
-      const DmaShape shape = ShapeOfDmaPart(runs, t.parts[p]);
+      shape = ShapeOfDmaPart(runs, t.parts[p]);
       const Ticks busy = time_.BusyOfDmaPart(cost, shape);
       const Ticks start = std::max(payload, engines[p % engines.size()]);
       engines[p % engines.size()] = start + busy;
       dma.busy += busy;
       end = start + busy + cost.fixed;
+      times = {payload, start, start + busy, end, end};
       profile_.dma_bytes += shape.bytes;
       for (const DmaOperand& src : t.dma.sources()) {
         if (src.tile.space != Space::kHbm) continue;
@@ -205,8 +216,9 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
     Ticks& free = QueueFree(set, static_cast<int>(p));
     end = std::max(end + cost.notify, free);
     free = end;
-    events_.push({end, next_sequence_++, t.instruction, s.core, index,
-                  static_cast<int32_t>(p)});
+    times.notify = end;
+    if (timeline_ != nullptr) RecordPart(t, p, shape, times);
+    EndPartAt(end, index, static_cast<int32_t>(p));
   }
 }
 
