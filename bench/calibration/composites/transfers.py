@@ -40,7 +40,8 @@ class Profile:
     def dma_active_ns(self) -> float:
         """The time in which at least one engine moves data."""
         total = last = 0.0
-        for start, end in sorted((p.start, p.end) for p in self.parts if p.bytes):
+        spans = sorted((p.start, p.end) for p in self.parts if p.bytes)
+        for start, end in spans:
             total += max(0.0, end - max(start, last))
             last = max(last, end)
         return total

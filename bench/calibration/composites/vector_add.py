@@ -38,8 +38,8 @@ _TINY = (
     "the device takes 1070 ns for a tile of one row and 983 ns for one of 128, "
     "so about 340 ns for each of the three transfers whatever its size. No "
     "public source has a cost per transfer on trn1, and the model has none "
-    "beyond trigger, descriptors and bytes. F=2 contradicts one: the same three "
-    "transfers of 128 rows take 436 ns a tile. So what the compiler made of "
+    "beyond trigger, descriptors and bytes. F=2 contradicts one: the same "
+    "three transfers of 128 rows take 436 ns a tile. So what the compiler made of "
     "these kernels cannot be told from what the device costs, and nothing was "
     "fitted to them."
 )
