@@ -39,9 +39,9 @@ _TINY = (
     "so about 340 ns for each of the three transfers whatever its size. No "
     "public source has a cost per transfer on trn1, and the model has none "
     "beyond trigger, descriptors and bytes. F=2 contradicts one: the same "
-    "three transfers of 128 rows take 436 ns a tile. So what the compiler made of "
-    "these kernels cannot be told from what the device costs, and nothing was "
-    "fitted to them."
+    "three transfers of 128 rows take 436 ns a tile. So what the compiler made "
+    "of these kernels cannot be told from what the device costs, and nothing "
+    "was fitted to them."
 )
 # (target, rows, columns) -> the largest error, and why.
 REASONS = {
