@@ -67,11 +67,13 @@ def test_vector_add_adds_every_element_once(
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
-@pytest.mark.parametrize("kind", ["tiled", "blocked"])
+@pytest.mark.parametrize("kind", ["tiled", "hoisted", "blocked"])
 def test_the_tutorials_matmul_multiplies(kind: str, dtype: str) -> None:
     sizes = matmul_tutorial.Sizes(k=2048, m=256, n=1024)
     if kind == "tiled":
         program = matmul_tutorial.tiled("trn2", dtype, "sync", sizes)
+    elif kind == "hoisted":
+        program = matmul_tutorial.hoisted("trn2", dtype, 2, 1, "sync", sizes)
     else:
         program = matmul_tutorial.blocked(
             "trn2", dtype, 2, ("sync", "gpsimd"), sizes

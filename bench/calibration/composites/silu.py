@@ -133,8 +133,8 @@ def cases() -> list[Case]:
                 "and reciprocal here, 896 times 368 ns; its published active "
                 "time, 937 ns for each pair, has no room for that. Without "
                 "those loads the time would be 1.331 ms (-0.2 %). No public "
-                "source says which functions share a table, and this kernel alone is "
-                "no evidence to change it on."
+                "source says which functions share a table, and this kernel "
+                "alone is no evidence to change it on."
             ),
         ),
         Case(
