@@ -95,6 +95,11 @@ absl::Status CheckOptions(const RunOptions& o) {
                      "the timed schedule needs simulated time; choose "
                      "schedule=program or a seed with time off");
   }
+  if (o.timeline != nullptr && o.order != Order::kTimed) {
+    return MakeFault(Category::kInput, "option.profile",
+                     "a profile needs simulated time, which only the timed "
+                     "schedule has");
+  }
   if (o.stop_at_nan && !o.values) {
     return MakeFault(Category::kInput, "option.stop_at_nan",
                      "stop_at_nan looks at values, but values are off");

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/rows.h"
+#include "core/profile/timeline.h"
 #include "core/shadow.h"
 #include "isa/text.h"
 
@@ -26,6 +27,7 @@ Runner::Runner(const Program& program, Machine& machine,
       machine_(machine),
       time_(time),
       options_(options),
+      timeline_(options.timeline),
       states_(states),
       placement_(program, machine, blocks, options.checks != Checks::kOff),
       semaphores_(program.semaphores.size()),
@@ -38,6 +40,7 @@ Runner::Runner(const Program& program, Machine& machine,
       random_(options.schedule_seed),
       opcode_counts_(kNumOpcodes, 0),
       operation_counts_(program.operations.size(), 0) {
+  if (timeline_ != nullptr) timeline_->Begin(program);
   if (options.checks == Checks::kFull && options.values) {
     races_ =
         std::make_unique<RaceDetector>(program, placement_, options_.allow);
@@ -264,7 +267,9 @@ absl::Status Runner::Step(Sequencer& s) {
   if (races_ != nullptr) TraceStep(s);
   status = TakeWaits(s);
   if (!status.ok()) return Locate(status, s.core, *s.next);
+  const Ticks busy = profile_.engines[static_cast<size_t>(s.engine)].busy;
   status = ExecuteStep(s);
+  if (status.ok() && timeline_ != nullptr) status = RecordStep(s, busy);
   if (!status.ok()) return status;
   Retire(s);
   current_ = nullptr;
@@ -390,8 +395,12 @@ absl::Status Runner::TakeWaits(Sequencer& s) {
                        "; its range is 0 to ", limit));
     }
     if (w.is_register && races_ != nullptr) trace_.values.push_back(value);
+    if (timeline_ != nullptr) timeline_->Needs(w.semaphore, value);
     if (!w.consume) continue;
     semaphores_.Take(w.semaphore, value);
+    if (timeline_ != nullptr) {
+      timeline_->Takes(w.semaphore, semaphores_.value(w.semaphore), s.earliest);
+    }
     semaphore_use_.Taken(s.core, *s.next, k);
   }
   return absl::OkStatus();
@@ -427,6 +436,9 @@ void Runner::FreeSignals(int32_t resolved) {
 
 absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now,
                             int32_t resolved) {
+  if (timeline_ != nullptr && !Info(i.opcode).dma) {
+    timeline_->FromInstruction(core, i.engine);
+  }
   absl::Status status = SignalAll(SignalAt::kRead, i, core, now, resolved);
   if (status.ok()) {
     status = SignalAll(SignalAt::kComplete, i, core, now, resolved);
@@ -447,6 +459,7 @@ absl::Status Runner::SignalAll(SignalAt at, const Instruction& i, size_t core,
     if (signal.at != at) continue;
     const int64_t value = semaphores_.Apply(signal);
     semaphore_use_.Signalled(core, i, k);
+    if (timeline_ != nullptr) timeline_->Update(signal, value, now);
     if (value < 0 || value > limit) {
       Diagnostic d;
       d.category = Category::kIllegal;
@@ -471,6 +484,7 @@ void Runner::Wake(uint32_t semaphore, Ticks now) {
         [semaphore](const Wait& w) { return w.semaphore == semaphore; });
     if (!waits_for_it || !WaitsHold(s)) continue;
     s.blocked = false;
+    if (timeline_ != nullptr) timeline_->Woke(s.core, s.engine);
     s.earliest = std::max(s.ready, now + time_.hand_off());
   }
 }

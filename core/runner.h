@@ -93,6 +93,7 @@ class Runner : public FindingSink {
     int64_t parts_left = 0;
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
+    int32_t record = -1;    // of its first part, in the timeline
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
     // With a log: what its parts wrote, an exchange's by core.
     std::vector<EffectDigest> digests;
@@ -205,6 +206,21 @@ class Runner : public FindingSink {
   // reads of unwritten bytes are allowed.
   mutable int writers_described_ = 0;
   absl::Status Deadlock() const;
+  // Profiles (core/runner_profile.cc). When what happens to a part:
+  struct PartTimes {
+    Ticks payload_from = 0;  // its bytes could go
+    Ticks start = 0;         // its DMA engine takes it up
+    Ticks free = 0;          // and is done with it
+    Ticks end = 0;           // its last byte is there
+    Ticks notify = 0;        // its signals are given
+  };
+  absl::Status RecordStep(const Sequencer& s, Ticks busy);
+  void RecordPart(Transfer& t, size_t part, const DmaShape& shape,
+                  const PartTimes& times);
+  void RecordExchangePart(Transfer& t, size_t core, size_t part,
+                          const DmaShape& shape, const PartTimes& times);
+  // The part, and of an exchange which end, gives the next signals.
+  void SignalsComeFrom(const Transfer& t, int32_t part, size_t end = 0);
   // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const std::string& digest);
@@ -230,6 +246,7 @@ class Runner : public FindingSink {
   Machine& machine_;
   const TimeModel& time_;
   const RunOptions& options_;
+  Timeline* const timeline_;  // null: no profile
   std::span<CoreState* const> states_;
   Placement placement_;
   Semaphores semaphores_;

@@ -53,7 +53,7 @@ void WarnOfOverlap(FindingSink& sink) {
       "src and dst share bytes, and the parts of a transfer run at the same "
       "time: the result depends on their order";
   d.remedy = "go through another tile, or use tensor_copy";
-  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
   sink.Warn(std::move(d));
 }
 
@@ -69,7 +69,7 @@ void WarnOfDuplicates(std::pair<int64_t, int64_t> rows, FindingSink& sink) {
       "descriptors");
   d.details = {{"positions", absl::StrCat(rows.first, ", ", rows.second)}};
   d.remedy = "use every index once";
-  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
   sink.Warn(std::move(d));
 }
 
@@ -244,6 +244,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
   if (options_.log) t.digests.assign(1, EffectDigest(program_));
   WarnOfTransfer(t.dma);
   t.trigger = s.earliest;
+  t.record = -1;
   t.resolved = ResolveSignals(s);
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {
@@ -324,6 +325,7 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part,
   }
   --parts_under_way_;
   current_ = nullptr;
+  SignalsComeFrom(t, part);
   absl::Status status = staged != nullptr ? SignalAll(SignalAt::kComplete, i,
                                                       core, now_, t.resolved)
                                           : Signal(i, core, now_, t.resolved);
@@ -370,8 +372,9 @@ bool Runner::SignalTogether(const Transfer& t, int64_t parts) {
 
 absl::Status Runner::FinishParts(const Event& e) {
   Transfer& t = transfers_[static_cast<size_t>(e.transfer)];
-  if (e.parts > 1 && !options_.values && t.exchange < 0 &&
-      SignalTogether(t, e.parts)) {
+  // A profile has an update of each part.
+  if (e.parts > 1 && !options_.values && timeline_ == nullptr &&
+      t.exchange < 0 && SignalTogether(t, e.parts)) {
     parts_under_way_ -= e.parts;
     t.parts_left -= e.parts;
     if (t.parts_left == 0) EndTransfer(e.transfer);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/profile/timeline.h"
 #include "core/runner.h"
 
 namespace trnemu {
@@ -28,6 +29,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
   end.trigger = s.earliest;
   end.resolved = ResolveSignals(s);
   end.step = traced_steps_ - 1;
+  if (timeline_ != nullptr) end.record = timeline_->next_instruction();
   if (options_.values && SourceAndDestinationOverlap(end.dst, end.src)) {
     Diagnostic d;
     d.category = Category::kUnspecified;
@@ -38,7 +40,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
         "src and dst share bytes without being the same tile, and the parts of "
         "an exchange run at the same time: the result depends on their order";
     d.remedy = "receive into another tile, or into src itself";
-    d.reference = "spec/isa.json sendrecv, notes";
+    d.reference = "nki/api/nki/isa/__init__.py:2971, which does not say";
     Warn(std::move(d));
   }
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
@@ -64,6 +66,7 @@ absl::Status Runner::StartExchange(int64_t exchange) {
   const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
   t.exchange = exchange;
+  t.record = -1;
   t.instruction = e.ends[0].instruction;
   t.core = 0;
   const auto parts = static_cast<int32_t>(e.parts[0].size());
@@ -135,11 +138,14 @@ void Runner::ScheduleExchange(int64_t index) {
   EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
   for (size_t p = 0; p < e.parts[0].size(); ++p) {
     Ticks end = payload;
+    std::array<PartTimes, 2> times;
+    std::array<DmaShape, 2> shapes;
     for (size_t c = 0; c < 2; ++c) {
+      times[c] = {payload, payload, payload, payload, payload};
       const DmaPart part = e.parts[c][p];
       if (part.count == 0) continue;
-      const DmaShape shape = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), part);
-      const Ticks busy = time_.BusyOfDmaPart(costs[c], shape);
+      shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), part);
+      const Ticks busy = time_.BusyOfDmaPart(costs[c], shapes[c]);
       Ticks start = payload;
       if (e.ends[c].path == DmaEngine::kDma) {
         auto& engines = dma_engine_free_[c];
@@ -147,8 +153,10 @@ void Runner::ScheduleExchange(int64_t index) {
         engines[p % engines.size()] = start + busy;
         dma.busy += busy;
       }
-      end = std::max(end, start + busy + costs[c].fixed);
-      profile_.dma_bytes += shape.bytes;
+      times[c] = {payload, start, start + busy, start + busy + costs[c].fixed,
+                  payload};
+      end = std::max(end, times[c].end);
+      profile_.dma_bytes += shapes[c].bytes;
     }
     end += std::max(costs[0].notify, costs[1].notify);
     for (const ExchangeEnd& x : e.ends) {
@@ -156,6 +164,10 @@ void Runner::ScheduleExchange(int64_t index) {
     }
     for (const ExchangeEnd& x : e.ends) {
       QueueFree(x.queue_set, static_cast<int>(p)) = end;
+    }
+    for (size_t c = 0; timeline_ != nullptr && c < 2; ++c) {
+      times[c].notify = end;
+      RecordExchangePart(t, c, p, shapes[c], times[c]);
     }
     events_.push({end, next_sequence_++, t.instruction, t.core, index,
                   static_cast<int32_t>(p)});
@@ -183,6 +195,7 @@ absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
   seen = ObserveExchange(t, part, false);
   if (!seen.ok()) return seen;
   for (size_t c = 0; c < 2; ++c) {
+    SignalsComeFrom(t, part, c);
     absl::Status status =
         Signal(*ends[c].instruction, c, now_, ends[c].resolved);
     if (!status.ok()) return status;

@@ -191,13 +191,16 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
   for (size_t p = 0; p < t.parts.size(); ++p) {
     Ticks end = payload;
+    DmaShape shape;
+    PartTimes times = {payload, payload, payload, payload, payload};
     if (t.parts[p].count > 0 && !t.dma.nothing) {
-      const DmaShape shape = ShapeOfDmaPart(runs, t.parts[p]);
+      shape = ShapeOfDmaPart(runs, t.parts[p]);
       const Ticks busy = time_.BusyOfDmaPart(cost, shape);
       const Ticks start = std::max(payload, engines[p % engines.size()]);
       engines[p % engines.size()] = start + busy;
       dma.busy += busy;
       end = start + busy + cost.fixed;
+      times = {payload, start, start + busy, end, end};
       profile_.dma_bytes += shape.bytes;
       for (const DmaOperand& src : t.dma.sources()) {
         if (src.tile.space != Space::kHbm) continue;
@@ -213,6 +216,8 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
     Ticks& free = QueueFree(set, static_cast<int>(p));
     end = std::max(end + cost.notify, free);
     free = end;
+    times.notify = end;
+    if (timeline_ != nullptr) RecordPart(t, p, shape, times);
     EndPartAt(end, index, static_cast<int32_t>(p));
   }
 }

@@ -212,6 +212,12 @@ constexpr CatalogEntry kEntries[] = {
      "allows; a program with loops may execute 1000000000 unless told "
      "otherwise.",
      "an endless loop", "Find the loop that does not end, or raise the limit."},
+    {"limit.profile_records", kLimit,
+     "A profile has a record of every instruction and DMA part that a run "
+     "executes, and the run executes more than --max-records allows "
+     "(8000000 unless told otherwise).",
+     "trnemu profile of a loop of a hundred million iterations",
+     "Profile fewer iterations, or raise the limit."},
     {"limit.wall_time", kLimit,
      "The run has taken as long on this host as --max-wall-time allows.",
      "--max-wall-time 0.5", "Raise the limit, or run less of the program."},

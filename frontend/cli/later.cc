@@ -1,4 +1,4 @@
-// profile and collective: recognised, and answered with what to use
+// collective: recognised, and answered with what to use
 // until they are there.
 #include "frontend/cli/common.h"
 #include "frontend/cli/verbs.h"
@@ -12,9 +12,6 @@ struct LaterVerb {
   const char* instead;
 };
 constexpr LaterVerb kLaterVerbs[] = {
-    {"profile", "Run and print where the time goes (not in this version)",
-     "trnemu run PROGRAM prints time, busy time and waits per engine, and "
-     "--log FILE the start and end of every instruction"},
     {"collective", "Simulated cost of one collective (not in this version)",
      "trnemu run executes programs of one logical core; collectives are not "
      "simulated"},

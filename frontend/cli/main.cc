@@ -36,6 +36,8 @@ void AddVerbs(CLI::App& app, Action& action) {
   AddInfo(app, action);
   AddExplain(app, action);
   AddBench(app, action);
+  AddProfile(app, action);
+  AddCompareProfile(app, action);
   AddAssess(app, action);
   AddLaterVerbs(app, action);
   app.formatter(HelpWithColumn(14));

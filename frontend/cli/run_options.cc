@@ -105,27 +105,12 @@ const CLI::Validator& WholeNumber() {
 
 }  // namespace
 
-void AddRunOptions(CLI::App& run, RunArgs& args) {
+void AddSimulationOptions(CLI::App& run, RunArgs& args) {
   const CLI::IsMember on_off({"on", "off"});
   run.add_option("PROGRAM", args.program, "Program file (.trn)")->required();
   run.add_option("--input", args.inputs, "NAME=FILE.npy for each input tensor")
       ->type_name("NAME=FILE")
       ->take_all();
-  run.add_option("--output-dir", args.output_dir,
-                 "Write every output to DIR/NAME.npy; without it nothing is "
-                 "written")
-      ->type_name("DIR");
-  run.add_option("--expect", args.expects,
-                 "Compare output NAME with FILE.npy; exit 1 if they differ")
-      ->type_name("NAME=FILE")
-      ->take_all();
-  run.add_option("--rtol", args.rtol,
-                 "--expect accepts |got - want| <= atol + rtol * |want|")
-      ->capture_default_str()
-      ->check(NonNegative());
-  run.add_option("--atol", args.atol, "See --rtol")
-      ->capture_default_str()
-      ->check(NonNegative());
   run.add_option("--target", args.target,
                  "trn1, trn2 or trn3 (default: the program's)")
       ->type_name("TARGET");
@@ -138,9 +123,6 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "bounds only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"full", "memory", "off"}));
-  run.add_option("--time", args.time, "on, or off: no simulated time, faster")
-      ->capture_default_str()
-      ->check(on_off);
   run.add_option("--values", args.values,
                  "on, or off: time alone, no outputs; missing inputs are zeros")
       ->capture_default_str()
@@ -151,10 +133,6 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
       ->delimiter(',')
       ->take_all();
   run.add_flag("--strict", args.strict, "Warnings are errors");
-  run.add_option("--schedule", args.schedule,
-                 "timed (default), program order (default with --time off), "
-                 "or a seed that picks a legal interleaving")
-      ->type_name("timed|program|SEED");
   run.add_option("--numerics", args.numerics,
                  "Rules the documents leave open; see trnemu info --only "
                  "numerics")
@@ -181,6 +159,32 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "host's memory; 512MB, 2GB and the like work too")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
+}
+
+void AddRunOptions(CLI::App& run, RunArgs& args) {
+  AddSimulationOptions(run, args);
+  run.add_option("--output-dir", args.output_dir,
+                 "Write every output to DIR/NAME.npy; without it nothing is "
+                 "written")
+      ->type_name("DIR");
+  run.add_option("--expect", args.expects,
+                 "Compare output NAME with FILE.npy; exit 1 if they differ")
+      ->type_name("NAME=FILE")
+      ->take_all();
+  run.add_option("--rtol", args.rtol,
+                 "--expect accepts |got - want| <= atol + rtol * |want|")
+      ->capture_default_str()
+      ->check(NonNegative());
+  run.add_option("--atol", args.atol, "See --rtol")
+      ->capture_default_str()
+      ->check(NonNegative());
+  run.add_option("--time", args.time, "on, or off: no simulated time, faster")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"on", "off"}));
+  run.add_option("--schedule", args.schedule,
+                 "timed (default), program order (default with --time off), "
+                 "or a seed that picks a legal interleaving")
+      ->type_name("timed|program|SEED");
   run.add_option("--envelope", args.envelope,
                  "Repeat the program under each open rounding choice and under "
                  "N random combinations, and say how far each output moves and "
@@ -197,7 +201,9 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "Write one line per retired instruction and its effects")
       ->type_name("FILE");
   AddDebugOptions(run, args);
-  run.add_option("--trace", args.trace, "Not in this version")
+  run.add_option("--trace", args.trace,
+                 "Write a timeline that ui.perfetto.dev opens; trnemu profile "
+                 "has more")
       ->type_name("FILE");
   run.add_flag("--json", args.json,
                "Print one JSON object instead of the summary");
@@ -205,11 +211,6 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
 
 absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   RunOptions options;
-  if (!args.trace.empty()) {
-    return MakeFault(Category::kUnsupported, "option.trace",
-                     "--trace is not in this version of trnemu; --log FILE "
-                     "writes the start and end of every instruction");
-  }
   options.checks = args.checks == "full"     ? Checks::kFull
                    : args.checks == "memory" ? Checks::kMemory
                                              : Checks::kOff;
@@ -234,6 +235,12 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   }
   absl::Status status = CheckDebugOptions(args);
   if (status.ok()) status = SetSchedule(args, options);
+  if (status.ok() && !args.trace.empty() &&
+      (options.order != Order::kTimed || args.explore || args.envelope)) {
+    return UsageError(
+        "--trace is of one run in simulated time; leave out --time off, "
+        "--schedule, --explore and --envelope");
+  }
   if (status.ok() && args.max_time_ns && options.order != Order::kTimed) {
     return UsageError(
         "--max-time-ns needs simulated time, which only --schedule timed has");

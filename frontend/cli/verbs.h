@@ -19,8 +19,10 @@ void AddDiff(CLI::App& app, Action& action);
 void AddInfo(CLI::App& app, Action& action);
 void AddExplain(CLI::App& app, Action& action);
 void AddBench(CLI::App& app, Action& action);
+void AddProfile(CLI::App& app, Action& action);
+void AddCompareProfile(CLI::App& app, Action& action);
 void AddAssess(CLI::App& app, Action& action);
-// profile, collective: part of the contract, not there yet.
+// collective: part of the contract, not there yet.
 void AddLaterVerbs(CLI::App& app, Action& action);
 
 }  // namespace trnemu::cli

@@ -112,7 +112,7 @@ def test_the_binary_prints_the_coverage_page_it_was_built_with():
     assert trnemu("info", "--only", "coverage").stdout == page
 
 
-@pytest.mark.parametrize("verb", ["profile", "collective"])
+@pytest.mark.parametrize("verb", ["collective"])
 def test_later_verbs_say_what_to_use(verb):
     refuses(trnemu(verb, "k.trn", "--trace", "t"), UNSUPPORTED,
             "not in this version", "fix")
