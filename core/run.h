@@ -63,6 +63,8 @@ struct RunOptions {
   Order order = Order::kTimed;
   uint64_t schedule_seed = 0;  // kRandom
   bool time = true;            // false excludes Order::kTimed
+  bool throttle = true;        // the tensor engine's limit after idling
+  bool launch_overhead = false;  // the fixed time of a kernel launch
   bool values = true;          // false: time alone, no outputs
   bool strict = false;         // warnings are errors
   std::vector<std::string> allow;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/dma_engines.h"
 #include "core/engines/dma.h"
 #include "core/exchange.h"
 #include "core/execution.h"
@@ -88,6 +89,7 @@ class Runner : public FindingSink {
     size_t core = 0;
     DmaTransfer dma;
     std::vector<DmaPart> parts;
+    std::vector<Ticks> done;  // timed order: when each part is
     int64_t parts_left = 0;
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
@@ -116,8 +118,17 @@ class Runner : public FindingSink {
 
   void Prepare(Sequencer& s);
   void PrepareTime(Sequencer& s);
+  // The fixed time of a launch, if asked for.
+  void StartTime();
   Ticks StallOfTensor(const Sequencer& s) const;
   Ticks StallOfDependence(const Sequencer& s) const;
+  Ticks StallOfTranspose(const Sequencer& s) const;
+  void PreparePorts(Sequencer& s) const;
+  // Whether another engine holds a memory that the instruction goes to; then
+  // it starts later.
+  bool WaitsForPorts(Sequencer& s);
+  void AddTableLoad(Sequencer& s, Cost& cost) const;
+  void AdvanceArray(Sequencer& s, Ticks start, Cost& cost);
   ExecuteArgs ArgsOf(const Sequencer& s) const;
   bool WaitsHold(const Sequencer& s) const;
   // Takes the instruction at s.next; its waits must hold.
@@ -146,7 +157,18 @@ class Runner : public FindingSink {
                               DmaTransfer& dma, DmaOperand& to);
   void WarnOfTransfer(const DmaTransfer& dma);
   void AdvanceTime(Sequencer& s);
+  // DMA (core/runner_time_dma.cc).
   void ScheduleParts(Sequencer& s, int64_t transfer);
+  Ticks PayloadStart(Sequencer& s, const DmaCost& cost);
+  void CountPart(const DmaTransfer& dma, DmaPart part, const DmaShape& shape);
+  // Cores of its stack that use HBM at that time, it included.
+  int Sharers(size_t core, const DmaCost& cost, Ticks start) const;
+  Ticks AddToEngine(size_t core, int64_t transfer, int32_t part,
+                    uint32_t queue, const DmaCost& cost, const DmaShape& shape,
+                    Ticks start, bool shared_engines = true);
+  void PushPart(Ticks done, int64_t transfer, int32_t part);
+  // Whether the part is done only later than its event says, which is put off.
+  bool PutOff(const Event& event);
   // Random order: a part's first step, at the head of a queue. Its second is
   // FinishPart from what the first has staged.
   absl::Status ReadPart(int64_t transfer, int32_t part, StagedPart& staged);
@@ -209,7 +231,7 @@ class Runner : public FindingSink {
   std::string DigestOf(const Sequencer& s) const;
   Effect EffectOf(int64_t transfer, int32_t part,
                   const StagedPart* staged) const;
-  Ticks& QueueFree(uint32_t queue_set, int queue);
+  Ticks& QueueFree(uint32_t queue);
 
   const Program& program_;
   Machine& machine_;
@@ -230,7 +252,12 @@ class Runner : public FindingSink {
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;
   Exchanges exchanges_;
-  std::vector<std::array<Ticks, 16>> dma_engine_free_;  // per core
+  // Timed order, per core: the DMA engines, the hardware generators' next
+  // payload, and until when it uses HBM.
+  std::vector<DmaEngines> dma_engines_;
+  std::vector<std::vector<Ticks>> generators_;
+  std::vector<Ticks> hbm_until_;
+  std::vector<DmaEngines::Delay> delays_;
   std::vector<Ticks> queue_free_;  // per queue set, 16 queues each
   // Random order: parts that wait, per queue of each queue set, first in
   // first out.

@@ -7,7 +7,7 @@
 namespace trnemu {
 namespace {
 
-constexpr int kQueues = 16;
+constexpr uint32_t kQueues = 16;
 
 }  // namespace
 
@@ -129,36 +129,34 @@ void Runner::ScheduleExchange(int64_t index) {
     payload =
         std::max({payload, e.ends[c].trigger + costs[c].start, s.next_payload});
   }
+  const Ticks notify = std::max(costs[0].notify, costs[1].notify);
   for (size_t c = 0; c < 2; ++c) {
     sequencers_[e.ends[c].sequencer].next_payload = payload + costs[c].spacing;
   }
-  EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
+  for (DmaCost& cost : costs) cost.notify = notify;
+  t.done.assign(e.parts[0].size(), 0);
   for (size_t p = 0; p < e.parts[0].size(); ++p) {
-    Ticks end = payload;
+    Ticks done = payload + notify;
     for (size_t c = 0; c < 2; ++c) {
       const DmaPart part = e.parts[c][p];
       if (part.count == 0) continue;
       const DmaShape shape = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), part);
-      const Ticks busy = time_.BusyOfDmaPart(costs[c], shape);
-      Ticks start = payload;
-      if (e.ends[c].path == DmaEngine::kDma) {
-        auto& engines = dma_engine_free_[c];
-        start = std::max(start, engines[p % engines.size()]);
-        engines[p % engines.size()] = start + busy;
-        dma.busy += busy;
-      }
-      end = std::max(end, start + busy + costs[c].fixed);
+      const Ticks end = AddToEngine(
+          c, index, static_cast<int32_t>(p),
+          e.ends[c].queue_set * kQueues + static_cast<uint32_t>(p), costs[c],
+          shape, payload, e.ends[c].path == DmaEngine::kDma);
+      done = std::max(done, end);
       profile_.dma_bytes += shape.bytes;
     }
-    end += std::max(costs[0].notify, costs[1].notify);
     for (const ExchangeEnd& x : e.ends) {
-      end = std::max(end, QueueFree(x.queue_set, static_cast<int>(p)));
+      done = std::max(done,
+                      QueueFree(x.queue_set * kQueues + static_cast<uint32_t>(p)));
     }
     for (const ExchangeEnd& x : e.ends) {
-      QueueFree(x.queue_set, static_cast<int>(p)) = end;
+      QueueFree(x.queue_set * kQueues + static_cast<uint32_t>(p)) = done;
     }
-    events_.push({end, next_sequence_++, t.instruction, t.core, index,
-                  static_cast<int32_t>(p)});
+    t.done[p] = std::max(t.done[p], done);
+    PushPart(done, index, static_cast<int32_t>(p));
   }
 }
 
