@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from nki_triton_viz_bare import BARE
 from nki_triton_viz_cases import CASES, Case
 from nki_triton_viz_peer import Peer, load_file
 from trnemu.nki import _install, _kernel, _trace, simulate
@@ -38,7 +39,7 @@ SECONDS, LEAST = 20.0, 2.0
 IN_A_ROW = 2  # calls of each in a round: the second finds its own caches
 COLUMNS = (
     "kernel", "size", "calls", "instructions", "triton-viz", "trace", "build",
-    "run", "total", "ratio", "own rounding", "ratio",
+    "run", "total", "ratio", "own rounding", "ratio", "bare NumPy", "bound",
 )
 
 
@@ -115,13 +116,20 @@ def measure(
         call()
         check(case, args, who)
     chain.best = own.best = (math.inf,) * 4
-    theirs, started, done = math.inf, time.monotonic(), 0
+    theirs = least = math.inf
+    bare = BARE[case.name](*args) if case.name in BARE else None
+    if bare:
+        bare()
+        check(case, args, "bare NumPy")
+    started, done = time.monotonic(), 0
     while done < 3 or (elapsed := time.monotonic() - started) < LEAST or (
         done < rounds and elapsed < SECONDS
     ):
         done += 1
         for _ in range(IN_A_ROW):
             theirs = min(theirs, seconds(lambda: peer(*args)))
+            if bare:
+                least = min(least, seconds(bare))
         for ours in (chain, own):
             for _ in range(IN_A_ROW):
                 ours(args)
@@ -131,6 +139,7 @@ def measure(
         calls_of(chain.kernel), result.profile.instructions,
         *(1e3 * s for s in (theirs, trace, build, run, total)),
         theirs / total, 1e3 * own.best[0], theirs / own.best[0],
+        1e3 * least, theirs / least,
     ]
 
 
@@ -138,14 +147,18 @@ def line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def milliseconds(ms: float) -> str:
+    return f"{ms:.2f}" if ms < 100 else f"{ms:.0f}"
+
+
 def cells_of(case: Case, size: tuple[int, ...], row: list[float]) -> list[str]:
     shape = " x ".join(map(str, size))
     counts = [f"{int(n):,}" for n in row[:2]]
-    times = [f"{ms:.2f}" if ms < 100 else f"{ms:.0f}" for ms in row[2:7]]
-    own = f"{row[8]:.2f}" if row[8] < 100 else f"{row[8]:.0f}"
+    times = [milliseconds(ms) for ms in row[2:7]]
+    bound = [milliseconds(row[10]), f"{row[11]:.2f}"] if row[11] else ["", ""]
     return [
-        case.name, shape, *counts, *times, f"{row[7]:.2f}", own,
-        f"{row[9]:.2f}",
+        case.name, shape, *counts, *times, f"{row[7]:.2f}",
+        milliseconds(row[8]), f"{row[9]:.2f}", *bound,
     ]
 
 

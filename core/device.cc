@@ -32,6 +32,7 @@ class LoadedProgram : public Executable {
         allowed_(std::move(allowed)),
         tiles_(FindTileBytes(*program_)),
         uses_(FindInputUses(*program_)),
+        streams_(FindStreamFacts(*program_)),
         time_(*machine_->hardware) {
     for (size_t c = 0; c < program_->cores.size(); ++c) {
       states_.push_back(std::make_unique<CoreState>());
@@ -62,6 +63,7 @@ class LoadedProgram : public Executable {
   std::vector<Diagnostic> allowed_;
   std::vector<TileBytes> tiles_;
   std::vector<InputUse> uses_;
+  std::vector<StreamFacts> streams_;
   TimeModel time_;
   std::vector<std::unique_ptr<CoreState>> states_;
   bool have_inouts_ = false;
@@ -92,6 +94,11 @@ absl::Status CheckOptions(const RunOptions& o) {
     return MakeFault(Category::kInput, "option.schedule",
                      "the timed schedule needs simulated time; choose "
                      "schedule=program or a seed with time off");
+  }
+  if (o.timeline != nullptr && o.order != Order::kTimed) {
+    return MakeFault(Category::kInput, "option.profile",
+                     "a profile needs simulated time, which only the timed "
+                     "schedule has");
   }
   if (o.stop_at_nan && !o.values) {
     return MakeFault(Category::kInput, "option.stop_at_nan",
@@ -195,8 +202,8 @@ class OneRun : public Execution {
     PrepareHbm(*of_.program_, inputs, uses_, SeesUnwritten(options_),
                of_.blocks_);
     of_.ResetStates(options_, relay_, states_);
-    runner_.emplace(*of_.program_, *of_.machine_, of_.blocks_, of_.time_,
-                    options_, states_);
+    runner_.emplace(*of_.program_, *of_.machine_, of_.blocks_, of_.streams_,
+                    of_.time_, options_, states_);
     relay_.runner = &*runner_;
     if (options_.stop_at_nan) {
       nan_watch_.emplace(*of_.program_, options_, relay_);

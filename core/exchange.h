@@ -40,6 +40,7 @@ struct ExchangeEnd {
   Ticks trigger = 0;
   int32_t resolved = -1;  // its signals, as the runner resolved them
   int64_t step = 0;       // of the trace (core/races/trace.h)
+  int32_t record = -1;    // of the timeline (core/profile/timeline.h)
 };
 
 struct Exchange {

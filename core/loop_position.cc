@@ -2,22 +2,18 @@
 
 #include <algorithm>
 
+#include "core/registers.h"
+
 namespace trnemu {
-namespace {
-
-using Slot = slot::Branch;
-
-}  // namespace
-
 std::map<int64_t, uint32_t> FindLoopPlaces(const CoreProgram& core) {
   std::map<int64_t, uint32_t> places;
   for (const auto& stream : core.streams) {
     for (size_t i = 0; i < stream.size(); ++i) {
       if (stream[i].opcode != Opcode::kBranch) continue;
       const auto attributes = core.AttributesOf(stream[i]);
-      const int64_t loop = attributes[Slot::kLoop].integer();
+      const int64_t loop = attributes[slot::Branch::kLoop].integer();
       const bool forward =
-          attributes[Slot::kTarget].integer() > static_cast<int64_t>(i);
+          attributes[slot::Branch::kTarget].integer() > static_cast<int64_t>(i);
       if (loop < 0 || !forward) continue;
       uint32_t& place = places[loop];
       place = std::max(place, stream[i].order);
@@ -33,9 +29,9 @@ StreamLoops::StreamLoops(const CoreProgram& core,
     if (stream[i].opcode != Opcode::kBranch) continue;
     const auto attributes = core.AttributesOf(stream[i]);
     const auto target =
-        static_cast<size_t>(attributes[Slot::kTarget].integer());
+        static_cast<size_t>(attributes[slot::Branch::kTarget].integer());
     if (target > i) continue;
-    const auto place = places.find(attributes[Slot::kLoop].integer());
+    const auto place = places.find(attributes[slot::Branch::kLoop].integer());
     spans_.push_back(
         {target, i,
          place == places.end() ? stream[target].order : place->second});
@@ -43,6 +39,19 @@ StreamLoops::StreamLoops(const CoreProgram& core,
   std::sort(spans_.begin(), spans_.end(), [](const Span& a, const Span& b) {
     return a.first != b.first ? a.first < b.first : a.last > b.last;
   });
+}
+
+std::vector<StreamFacts> FindStreamFacts(const Program& program) {
+  std::vector<StreamFacts> facts;
+  for (const CoreProgram& core : program.cores) {
+    const auto places = FindLoopPlaces(core);
+    for (Engine engine : kSequencers) {
+      const auto& stream = core.stream(engine);
+      facts.push_back({CountRegisters(core, stream),
+                       StreamLoops(core, stream, places)});
+    }
+  }
+  return facts;
 }
 
 bool LoopPosition::Move(const StreamLoops& loops, size_t from, size_t to) {

@@ -34,6 +34,14 @@ class StreamLoops {
 // By loop number of a core: the largest order of the branches before its body.
 std::map<int64_t, uint32_t> FindLoopPlaces(const CoreProgram& core);
 
+// What a run needs to know of one stream, found once for all runs.
+struct StreamFacts {
+  size_t registers = 0;  // one more than the largest that it names
+  StreamLoops loops;
+};
+// By core, then as kSequencers.
+std::vector<StreamFacts> FindStreamFacts(const Program& program);
+
 class LoopPosition {
  public:
   // The stream goes from instruction `from` to `to`. Whether that is another

@@ -18,19 +18,25 @@ class RegisterFile {
   void Resize(size_t count) {
     values_.resize(count);
     known_.resize(count);
+    unknown_ = count;
   }
   bool empty() const { return values_.empty(); }
+  // Every register has a value.
+  bool complete() const { return unknown_ == 0; }
   bool known(uint32_t number) const { return known_[number]; }
   int32_t value(uint32_t number) const { return values_[number]; }
   std::span<const int32_t> values() const { return values_; }
   void Set(uint32_t number, int32_t value) {
     values_[number] = value;
+    if (known_[number]) return;
     known_[number] = true;
+    --unknown_;
   }
 
  private:
   std::vector<int32_t> values_;
   std::vector<bool> known_;
+  size_t unknown_ = 0;
 };
 
 // One more than the largest register a stream names.

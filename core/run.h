@@ -18,6 +18,8 @@
 
 namespace trnemu {
 
+class Timeline;  // core/profile/timeline.h
+
 // Simulated time: femtoseconds, so that every clock and every measured law is
 // exact to a billionth and sums are exact. Nine thousand seconds fit.
 using Ticks = int64_t;
@@ -79,6 +81,9 @@ struct RunOptions {
   // Ends the run at the first instruction that makes a NaN or an infinity from
   // finite inputs (core/nan_watch.h); excludes values = false.
   bool stop_at_nan = false;
+  // Filled with what happens and when; excludes other orders than kTimed.
+  // Must outlive the run.
+  Timeline* timeline = nullptr;
   // Called with one line per retired instruction and its effects.
   std::function<void(const std::string&)> log;
   // Asked every few thousand instructions; true stops the run (`limit`).

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/rows.h"
+#include "core/profile/timeline.h"
 #include "core/shadow.h"
 #include "isa/text.h"
 
@@ -19,12 +20,14 @@ bool OnRegisters(Opcode opcode) {
 }  // namespace
 
 Runner::Runner(const Program& program, Machine& machine,
-               const std::vector<HbmBlock>& blocks, const TimeModel& time,
+               const std::vector<HbmBlock>& blocks,
+               const std::vector<StreamFacts>& streams, const TimeModel& time,
                const RunOptions& options, std::span<CoreState* const> states)
     : program_(program),
       machine_(machine),
       time_(time),
       options_(options),
+      timeline_(options.timeline),
       states_(states),
       placement_(program, machine, blocks, options.checks != Checks::kOff),
       semaphores_(program.semaphores.size()),
@@ -43,27 +46,28 @@ Runner::Runner(const Program& program, Machine& machine,
       random_(options.schedule_seed),
       opcode_counts_(kNumOpcodes, 0),
       operation_counts_(program.operations.size(), 0) {
+  if (timeline_ != nullptr) timeline_->Begin(program);
   if (options.checks == Checks::kFull && options.values) {
     races_ =
         std::make_unique<RaceDetector>(program, placement_, options_.allow);
   }
-  loops_.reserve(program.cores.size() * kSequencers.size());
   for (size_t c = 0; c < program.cores.size(); ++c) {
-    const auto places = FindLoopPlaces(program.cores[c]);
     for (Engine engine : kSequencers) {
+      const StreamFacts& facts = streams[sequencers_.size()];
       const auto& stream = program.cores[c].stream(engine);
       Sequencer s;
       s.core = c;
+      s.program = &program.cores[c];
       s.engine = engine;
       s.begin = s.next = stream.data();
       s.end = stream.data() + stream.size();
       s.ran.resize(stream.size());
-      s.registers.Resize(CountRegisters(program.cores[c], stream));
-      StreamLoops loops(program.cores[c], stream, places);
-      if (!loops.empty()) {
-        loops_.push_back(std::move(loops));
-        s.loops = &loops_.back();
+      s.registers.Resize(facts.registers);
+      if (!facts.loops.empty()) {
+        has_loops_ = true;
+        s.loops = &facts.loops;
         s.position.Move(*s.loops, 0, 0);
+        s.costs.resize(stream.size());
       }
       sequencers_.push_back(std::move(s));
     }
@@ -142,7 +146,7 @@ absl::Status Runner::Run() {
 }
 
 bool Runner::WaitsHold(const Sequencer& s) const {
-  for (const Wait& w : program_.cores[s.core].WaitsOf(*s.next)) {
+  for (const Wait& w : s.program->WaitsOf(*s.next)) {
     if (w.is_register && !s.registers.known(static_cast<uint32_t>(w.value))) {
       continue;  // TakeWaits reports it
     }
@@ -170,7 +174,7 @@ absl::Status Runner::RunTimed() {
       now_ = event.time;
       absl::Status status =
           event.transfer >= 0
-              ? FinishPart(event.transfer, event.part)
+              ? FinishParts(event)
               : Signal(*event.instruction, event.core, now_, event.resolved);
       if (!status.ok() || paused_) return status;
       continue;
@@ -202,7 +206,7 @@ absl::Status Runner::RunProgramOrder() {
 }
 
 bool Runner::ComesBefore(const Sequencer& a, const Sequencer& b) const {
-  if (loops_.empty() || a.core != b.core) {
+  if (!has_loops_ || a.core != b.core) {
     return a.next->order < b.next->order;
   }
   return a.position.Before(a.next->order, b.position, b.next->order);
@@ -210,15 +214,15 @@ bool Runner::ComesBefore(const Sequencer& a, const Sequencer& b) const {
 
 void Runner::Prepare(Sequencer& s) {
   const Instruction& i = *s.next;
-  const auto operands = program_.cores[s.core].OperandsOf(i);
+  const auto operands = s.program->OperandsOf(i);
+  if (options_.order == Order::kTimed) Prefetch(s);
   s.dynamic = false;
   for (size_t o = 0; o < operands.size(); ++o) {
     Slot& slot = s.slots[o];
     slot.kind = operands[o].kind;
     slot.indirection = nullptr;
     if (slot.kind == Operand::Kind::kAccess) {
-      slot.indirection =
-          program_.cores[s.core].IndirectionOf(operands[o].access);
+      slot.indirection = s.program->IndirectionOf(operands[o].access);
       s.dynamic = s.dynamic || slot.indirection != nullptr;
       placement_.Resolve(s.core, operands[o].access, slot.tile);
     } else {
@@ -233,8 +237,28 @@ void Runner::Prepare(Sequencer& s) {
   PrepareTime(s);
 }
 
+void Runner::Prefetch(const Sequencer& s) const {
+  const Instruction* const next = s.next + 1;
+  if (next >= s.end) return;
+  const CoreProgram& core = *s.program;
+  const auto ahead = [](const void* begin, const void* end) {
+    constexpr uintptr_t kLine = 64;
+    uintptr_t at = reinterpret_cast<uintptr_t>(begin) / kLine * kLine;
+    for (; at < reinterpret_cast<uintptr_t>(end); at += kLine) {
+      __builtin_prefetch(reinterpret_cast<const void*>(at));
+    }
+  };
+  const auto operands = core.OperandsOf(*next);
+  for (const Operand& operand : operands) {
+    ahead(&operand, &operand.access.dims[2]);
+  }
+  if (next->num_waits > 0) __builtin_prefetch(core.WaitsOf(*next).data());
+  if (next->num_signals > 0) __builtin_prefetch(core.SignalsOf(*next).data());
+  __builtin_prefetch(core.AttributesOf(*next).data());
+}
+
 ExecuteArgs Runner::ArgsOf(const Sequencer& s) const {
-  const CoreProgram& core = program_.cores[s.core];
+  const CoreProgram& core = *s.program;
   const auto operands = core.OperandsOf(*s.next);
   return {{s.slots.data(), operands.size()},
           core.AttributesOf(*s.next),
@@ -252,7 +276,9 @@ absl::Status Runner::Step(Sequencer& s) {
   if (races_ != nullptr) TraceStep(s);
   status = TakeWaits(s);
   if (!status.ok()) return Locate(status, s.core, *s.next);
+  const Ticks busy = profile_.engines[static_cast<size_t>(s.engine)].busy;
   status = ExecuteStep(s);
+  if (status.ok() && timeline_ != nullptr) status = RecordStep(s, busy);
   if (!status.ok()) return status;
   Retire(s);
   current_ = nullptr;
@@ -277,14 +303,13 @@ absl::Status Runner::StepCompute(Sequencer& s) {
   const Instruction& i = *s.next;
   CoreState& state = *states_[s.core];
   if (OnRegisters(i.opcode)) {
-    absl::Status status =
-        s.dynamic && options_.values ? MoveSlots(s) : absl::OkStatus();
+    absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
     if (status.ok()) status = BeforeExecution(s);
     if (status.ok()) status = StepRegisters(s);
     if (!status.ok()) return status;
-  } else if (options_.values) {
+  } else {
     absl::Status status = s.dynamic ? MoveSlots(s) : absl::OkStatus();
-    if (status.ok()) status = ExecuteSlots(s, state);
+    if (status.ok() && options_.values) status = ExecuteSlots(s, state);
     if (!status.ok()) return status;
   }
   absl::Status seen = AfterExecution(s);
@@ -361,8 +386,9 @@ absl::Status Runner::StepRegisters(Sequencer& s) {
 absl::Status Runner::TakeWaits(Sequencer& s) {
   const CoreProgram& core = program_.cores[s.core];
   const auto waits = core.WaitsOf(*s.next);
+  if (waits.empty() && s.registers.empty()) return absl::OkStatus();
   // A stream without registers names none.
-  if (!s.registers.empty()) {
+  if (!s.registers.complete()) {
     absl::Status status = CheckRegisters(s.registers, core, *s.next);
     if (!status.ok()) return status;
   }
@@ -378,8 +404,12 @@ absl::Status Runner::TakeWaits(Sequencer& s) {
                        "; its range is 0 to ", limit));
     }
     if (w.is_register && races_ != nullptr) trace_.values.push_back(value);
+    if (timeline_ != nullptr) timeline_->Needs(w.semaphore, value);
     if (!w.consume) continue;
     semaphores_.Take(w.semaphore, value);
+    if (timeline_ != nullptr) {
+      timeline_->Takes(w.semaphore, semaphores_.value(w.semaphore), s.earliest);
+    }
     semaphore_use_.Taken(s.core, *s.next, k);
   }
   return absl::OkStatus();
@@ -415,6 +445,9 @@ void Runner::FreeSignals(int32_t resolved) {
 
 absl::Status Runner::Signal(const Instruction& i, size_t core, Ticks now,
                             int32_t resolved) {
+  if (timeline_ != nullptr && !Info(i.opcode).dma) {
+    timeline_->FromInstruction(core, i.engine);
+  }
   absl::Status status = SignalAll(SignalAt::kRead, i, core, now, resolved);
   if (status.ok()) {
     status = SignalAll(SignalAt::kComplete, i, core, now, resolved);
@@ -435,6 +468,7 @@ absl::Status Runner::SignalAll(SignalAt at, const Instruction& i, size_t core,
     if (signal.at != at) continue;
     const int64_t value = semaphores_.Apply(signal);
     semaphore_use_.Signalled(core, i, k);
+    if (timeline_ != nullptr) timeline_->Update(signal, value, now);
     if (value < 0 || value > limit) {
       Diagnostic d;
       d.category = Category::kIllegal;
@@ -453,12 +487,13 @@ void Runner::Wake(uint32_t semaphore, Ticks now) {
   if (options_.order != Order::kTimed) return;
   for (Sequencer& s : sequencers_) {
     if (!s.blocked || s.done()) continue;
-    const auto waits = program_.cores[s.core].WaitsOf(*s.next);
+    const auto waits = s.program->WaitsOf(*s.next);
     const bool waits_for_it = std::any_of(
         waits.begin(), waits.end(),
         [semaphore](const Wait& w) { return w.semaphore == semaphore; });
     if (!waits_for_it || !WaitsHold(s)) continue;
     s.blocked = false;
+    if (timeline_ != nullptr) timeline_->Woke(s.core, s.engine);
     s.earliest = std::max(s.ready, now + time_.hand_off());
   }
 }

@@ -42,7 +42,8 @@ class Runner : public FindingSink {
  public:
   // Everything is kept by reference. `states` has one entry per core.
   Runner(const Program& program, Machine& machine,
-         const std::vector<HbmBlock>& blocks, const TimeModel& time,
+         const std::vector<HbmBlock>& blocks,
+         const std::vector<StreamFacts>& streams, const TimeModel& time,
          const RunOptions& options, std::span<CoreState* const> states);
 
   // Runs to the end, or until an observer pauses it; then once more goes on.
@@ -79,6 +80,7 @@ class Runner : public FindingSink {
     int64_t transfer = -1;  // a DMA part's, else -1
     int32_t part = 0;
     int32_t resolved = -1;  // index into resolved_signals_; -1: none
+    int32_t parts = 1;      // so many from `part` on
     bool operator>(const Event& o) const {
       return time != o.time ? time > o.time : sequence > o.sequence;
     }
@@ -93,9 +95,19 @@ class Runner : public FindingSink {
     int64_t parts_left = 0;
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
+    int32_t record = -1;    // of its first part, in the timeline
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
     // With a log: what its parts wrote, an exchange's by core.
     std::vector<EffectDigest> digests;
+  };
+
+  // When what happens to a part.
+  struct PartTimes {
+    Ticks payload_from = 0;  // its bytes could go
+    Ticks start = 0;         // its DMA engine takes it up
+    Ticks free = 0;          // and is done with it
+    Ticks end = 0;           // its last byte is there
+    Ticks notify = 0;        // its signals are given
   };
 
   // Races (core/runner_races.cc): the trace of what happens, and what follows
@@ -117,7 +129,12 @@ class Runner : public FindingSink {
   void SetInstructionLimit();
 
   void Prepare(Sequencer& s);
+  // Asks for the memory that the next instruction of the stream will need: it
+  // takes the host longer to get there than to do the rest.
+  void Prefetch(const Sequencer& s) const;
   void PrepareTime(Sequencer& s);
+  // `known`: facts that the instruction alone does not show.
+  Cost CostOf(Sequencer& s, CostFacts known = 0);
   // The fixed time of a launch, if asked for.
   void StartTime();
   Ticks StallOfTensor(const Sequencer& s) const;
@@ -163,17 +180,29 @@ class Runner : public FindingSink {
   void CountPart(const DmaTransfer& dma, DmaPart part, const DmaShape& shape);
   // Cores of its stack that use HBM at that time, it included.
   int Sharers(size_t core, const DmaCost& cost, Ticks start) const;
-  Ticks AddToEngine(size_t core, int64_t transfer, int32_t part,
-                    uint32_t queue, const DmaCost& cost, const DmaShape& shape,
-                    Ticks start, bool shared_engines = true);
-  void PushPart(Ticks done, int64_t transfer, int32_t part);
-  // Whether the part is done only later than its event says, which is put off.
+  PartTimes AddToEngine(size_t core, int64_t transfer, int32_t part,
+                        uint32_t queue, const DmaCost& cost,
+                        const DmaShape& shape, Ticks start,
+                        bool shared_engines = true);
+  // A part that was scheduled is done later than was said.
+  void Delay(const DmaEngines::Delay& delay);
+  // Whether parts are done only later than their event says; then they have
+  // events of their own.
   bool PutOff(const Event& event);
   // Random order: a part's first step, at the head of a queue. Its second is
   // FinishPart from what the first has staged.
   absl::Status ReadPart(int64_t transfer, int32_t part, StagedPart& staged);
   absl::Status FinishPart(int64_t transfer, int32_t part,
                           const StagedPart* staged = nullptr);
+  // Timed order: the part ends then. Parts in a row that end at the same time
+  // are one event, unless someone looks on.
+  void EndPartAt(Ticks time, int64_t transfer, int32_t part);
+  void EndParts();  // of one trigger
+  void EndTransfer(int64_t transfer);  // its last part is done
+  absl::Status FinishParts(const Event& event);
+  // What `parts` parts of a transfer signal together, if that is the same as
+  // one after the other; false, and nothing is done, if it may not be.
+  bool SignalTogether(const Transfer& transfer, int64_t parts);
   int64_t NewTransfer();
   // sendrecv (core/runner_exchange.cc)
   absl::Status StepExchange(Sequencer& s);
@@ -212,6 +241,14 @@ class Runner : public FindingSink {
   // reads of unwritten bytes are allowed.
   mutable int writers_described_ = 0;
   absl::Status Deadlock() const;
+  // Profiles (core/runner_profile.cc).
+  absl::Status RecordStep(const Sequencer& s, Ticks busy);
+  void RecordPart(Transfer& t, size_t part, const DmaShape& shape,
+                  const PartTimes& times);
+  void RecordExchangePart(Transfer& t, size_t core, size_t part,
+                          const DmaShape& shape, const PartTimes& times);
+  // The part, and of an exchange which end, gives the next signals.
+  void SignalsComeFrom(const Transfer& t, int32_t part, size_t end = 0);
   // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const std::string& digest);
@@ -237,17 +274,21 @@ class Runner : public FindingSink {
   Machine& machine_;
   const TimeModel& time_;
   const RunOptions& options_;
+  Timeline* const timeline_;  // null: no profile
   std::span<CoreState* const> states_;
   Placement placement_;
   Semaphores semaphores_;
   SemaphoreUse semaphore_use_;
-  std::vector<StreamLoops> loops_;  // of the streams that have some
+  bool has_loops_ = false;  // any stream
   std::vector<Sequencer> sequencers_;
   // Signals whose counts were registers, as they were at issue.
   std::vector<std::vector<trnemu::Signal>> resolved_signals_;
   std::vector<int32_t> free_signals_;
   const Instruction* jump_ = nullptr;  // where a branch that is taken goes
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  // The last event made by EndPartAt, which parts may still join; no parts:
+  // there is none.
+  Event joining_{.parts = 0};
   uint64_t next_sequence_ = 0;
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;

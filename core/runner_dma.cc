@@ -36,6 +36,13 @@ void DropRows(Tile& tile) {
   --tile.rank;
 }
 
+absl::Status ValuesOff(const std::string& what) {
+  return MakeFault(Category::kUnsupported, "unsupported.values_off",
+                   absl::StrCat(what, ", whose values are not computed with "
+                                      "values off, and simulated time depends "
+                                      "on them"));
+}
+
 void WarnOfOverlap(FindingSink& sink) {
   Diagnostic d;
   d.category = Category::kUnspecified;
@@ -46,7 +53,7 @@ void WarnOfOverlap(FindingSink& sink) {
       "src and dst share bytes, and the parts of a transfer run at the same "
       "time: the result depends on their order";
   d.remedy = "go through another tile, or use tensor_copy";
-  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
   sink.Warn(std::move(d));
 }
 
@@ -62,7 +69,7 @@ void WarnOfDuplicates(std::pair<int64_t, int64_t> rows, FindingSink& sink) {
       "descriptors");
   d.details = {{"positions", absl::StrCat(rows.first, ", ", rows.second)}};
   d.remedy = "use every index once";
-  d.reference = "spec/isa.json dma_copy, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
   sink.Warn(std::move(d));
 }
 
@@ -95,6 +102,11 @@ absl::Status Runner::MoveSlots(Sequencer& s) {
   for (size_t o = 0; o < count; ++o) {
     Slot& slot = s.slots[o];
     if (slot.indirection == nullptr || !slot.indirection->is_scalar()) continue;
+    if (!options_.values && slot.indirection->has_index()) {
+      return ValuesOff(absl::StrCat(
+          "the place of ", std::string(Info(s.next->opcode).operands[o].name),
+          " is read from memory"));
+    }
     int64_t bytes = 0;
     absl::Status status = ReadIndices(s, o, OobMode::kError, bytes, nullptr);
     if (!status.ok()) return status;
@@ -146,8 +158,16 @@ absl::Status Runner::MakeDmaOperand(const Sequencer& s, size_t o, OobMode mode,
     to.rows.assign(static_cast<size_t>(to.tile.dims[0].count), 0);
     DropRows(to.tile);
   }
-  // Without values there are no indices: they count as 0.
-  if (!options_.values) return absl::OkStatus();
+  if (!options_.values && slot.indirection->has_index()) {
+    // Where it lies does not change how long it takes; that it is left out
+    // does. (Rows that are left out count for time as those that are moved.)
+    return mode == OobMode::kSkip && !to.has_rows
+               ? ValuesOff(absl::StrCat(
+                     "oob_mode=skip leaves the transfer out if the index of ",
+                     std::string(Info(s.next->opcode).operands[o].name),
+                     " is out of bounds; it is read from memory"))
+               : absl::OkStatus();
+  }
   absl::Status status = ReadIndices(s, o, mode, bytes, &to.rows);
   if (!status.ok()) return status;
   if (races_ != nullptr) {
@@ -224,10 +244,12 @@ absl::Status Runner::StepDma(Sequencer& s) {
   if (options_.log) t.digests.assign(1, EffectDigest(program_));
   WarnOfTransfer(t.dma);
   t.trigger = s.earliest;
+  t.record = -1;
   t.resolved = ResolveSignals(s);
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {
     ScheduleParts(s, index);
+    EndParts();
     return absl::OkStatus();
   }
   const int32_t parts = static_cast<int32_t>(t.parts.size());
@@ -270,6 +292,16 @@ absl::Status Runner::ReadPart(int64_t index, int32_t part, StagedPart& staged) {
   return SignalAll(SignalAt::kRead, i, t.core, now_, t.resolved);
 }
 
+void Runner::EndTransfer(int64_t index) {
+  const Transfer& t = transfers_[static_cast<size_t>(index)];
+  FreeSignals(t.resolved);
+  if (options_.log) {
+    Log(t.core, *t.instruction, t.trigger, now_, t.digests[0].Text());
+  }
+  profile_.end = std::max(profile_.end, now_);
+  free_transfers_.push_back(index);
+}
+
 absl::Status Runner::FinishPart(int64_t index, int32_t part,
                                 const StagedPart* staged) {
   Transfer& t = transfers_[index];
@@ -293,17 +325,64 @@ absl::Status Runner::FinishPart(int64_t index, int32_t part,
   }
   --parts_under_way_;
   current_ = nullptr;
+  SignalsComeFrom(t, part);
   absl::Status status = staged != nullptr ? SignalAll(SignalAt::kComplete, i,
                                                       core, now_, t.resolved)
                                           : Signal(i, core, now_, t.resolved);
   if (!status.ok()) return status;
-  if (--t.parts_left == 0) {
-    FreeSignals(t.resolved);
-    if (options_.log) Log(core, i, t.trigger, now_, t.digests[0].Text());
-    profile_.end = std::max(profile_.end, now_);
-    free_transfers_.push_back(index);
-  }
+  if (--t.parts_left == 0) EndTransfer(index);
   MayPause();
+  return absl::OkStatus();
+}
+
+void Runner::EndPartAt(Ticks time, int64_t transfer, int32_t part) {
+  const bool joins = joining_.parts > 0 && joining_.time == time &&
+                     joining_.transfer == transfer && !Observed();
+  if (joins) {
+    ++joining_.parts;
+    return;
+  }
+  EndParts();
+  const Transfer& t = transfers_[static_cast<size_t>(transfer)];
+  joining_ = {time, next_sequence_++, t.instruction, t.core, transfer, part};
+}
+
+void Runner::EndParts() {
+  if (joining_.parts > 0) events_.push(joining_);
+  joining_.parts = 0;
+}
+
+// A sum is the same in any order, and who waits for it sees its end.
+bool Runner::SignalTogether(const Transfer& t, int64_t parts) {
+  const Instruction& i = *t.instruction;
+  if (i.num_signals == 0) return true;
+  if (i.num_signals > 1 || t.resolved >= 0) return false;
+  trnemu::Signal sum = program_.cores[t.core].SignalsOf(i)[0];
+  if (sum.op == SignalOp::kInc) sum = {sum.semaphore, SignalOp::kAdd};
+  if (sum.op != SignalOp::kAdd || sum.value < 0) return false;
+  const int64_t limit = machine_.hardware->sequencer.semaphore_max;
+  const int64_t now = semaphores_.value(sum.semaphore);
+  if (sum.value > limit || now + sum.value * parts > limit) return false;
+  sum.value *= parts;
+  semaphores_.Apply(sum);
+  semaphore_use_.Signalled(t.core, i, 0, static_cast<uint32_t>(parts));
+  Wake(sum.semaphore, now_);
+  return true;
+}
+
+absl::Status Runner::FinishParts(const Event& e) {
+  Transfer& t = transfers_[static_cast<size_t>(e.transfer)];
+  if (e.parts > 1 && !options_.values && t.exchange < 0 &&
+      SignalTogether(t, e.parts)) {
+    parts_under_way_ -= e.parts;
+    t.parts_left -= e.parts;
+    if (t.parts_left == 0) EndTransfer(e.transfer);
+    return absl::OkStatus();
+  }
+  for (int32_t p = e.part; p < e.part + e.parts; ++p) {
+    absl::Status status = FinishPart(e.transfer, p);
+    if (!status.ok()) return status;
+  }
   return absl::OkStatus();
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/profile/timeline.h"
 #include "core/runner.h"
 
 namespace trnemu {
@@ -28,6 +29,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
   end.trigger = s.earliest;
   end.resolved = ResolveSignals(s);
   end.step = traced_steps_ - 1;
+  if (timeline_ != nullptr) end.record = timeline_->next_instruction();
   if (options_.values && SourceAndDestinationOverlap(end.dst, end.src)) {
     Diagnostic d;
     d.category = Category::kUnspecified;
@@ -38,7 +40,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
         "src and dst share bytes without being the same tile, and the parts of "
         "an exchange run at the same time: the result depends on their order";
     d.remedy = "receive into another tile, or into src itself";
-    d.reference = "spec/isa.json sendrecv, notes";
+    d.reference = "nki/api/nki/isa/__init__.py:2971, which does not say";
     Warn(std::move(d));
   }
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
@@ -64,6 +66,7 @@ absl::Status Runner::StartExchange(int64_t exchange) {
   const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
   t.exchange = exchange;
+  t.record = -1;
   t.instruction = e.ends[0].instruction;
   t.core = 0;
   const auto parts = static_cast<int32_t>(e.parts[0].size());
@@ -136,27 +139,35 @@ void Runner::ScheduleExchange(int64_t index) {
   for (DmaCost& cost : costs) cost.notify = notify;
   t.done.assign(e.parts[0].size(), 0);
   for (size_t p = 0; p < e.parts[0].size(); ++p) {
+    const auto part = static_cast<int32_t>(p);
+    const auto queue_of = [p](const ExchangeEnd& end) {
+      return end.queue_set * kQueues + static_cast<uint32_t>(p);
+    };
     Ticks done = payload + notify;
+    std::array<PartTimes, 2> times;
+    std::array<DmaShape, 2> shapes;
     for (size_t c = 0; c < 2; ++c) {
-      const DmaPart part = e.parts[c][p];
-      if (part.count == 0) continue;
-      const DmaShape shape = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), part);
-      const Ticks end = AddToEngine(
-          c, index, static_cast<int32_t>(p),
-          e.ends[c].queue_set * kQueues + static_cast<uint32_t>(p), costs[c],
-          shape, payload, e.ends[c].path == DmaEngine::kDma);
-      done = std::max(done, end);
-      profile_.dma_bytes += shape.bytes;
+      times[c] = {payload, payload, payload, payload, payload};
+      if (e.parts[c][p].count == 0) continue;
+      shapes[c] =
+          ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
+      times[c] = AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c],
+                             shapes[c], payload,
+                             e.ends[c].path == DmaEngine::kDma);
+      done = std::max(done, times[c].notify);
+      profile_.dma_bytes += shapes[c].bytes;
     }
     for (const ExchangeEnd& x : e.ends) {
-      done = std::max(done,
-                      QueueFree(x.queue_set * kQueues + static_cast<uint32_t>(p)));
+      done = std::max(done, QueueFree(queue_of(x)));
     }
-    for (const ExchangeEnd& x : e.ends) {
-      QueueFree(x.queue_set * kQueues + static_cast<uint32_t>(p)) = done;
+    for (const ExchangeEnd& x : e.ends) QueueFree(queue_of(x)) = done;
+    for (size_t c = 0; timeline_ != nullptr && c < 2; ++c) {
+      times[c].notify = done;
+      RecordExchangePart(t, c, p, shapes[c], times[c]);
     }
     t.done[p] = std::max(t.done[p], done);
-    PushPart(done, index, static_cast<int32_t>(p));
+    events_.push({t.done[p], next_sequence_++, t.instruction, t.core, index,
+                  part});
   }
 }
 
@@ -181,6 +192,7 @@ absl::Status Runner::FinishExchangePart(int64_t index, int32_t part) {
   seen = ObserveExchange(t, part, false);
   if (!seen.ok()) return seen;
   for (size_t c = 0; c < 2; ++c) {
+    SignalsComeFrom(t, part, c);
     absl::Status status =
         Signal(*ends[c].instruction, c, now_, ends[c].resolved);
     if (!status.ok()) return status;

@@ -96,15 +96,25 @@ void Runner::PrepareTime(Sequencer& s) {
         known = Fact(CostCondition::kOnezero);
       }
     }
-    s.cost = time_.CostOf(i.opcode, ArgsOf(s), known);
+    s.cost = CostOf(s, known);
     s.ready = std::max(s.issue_ready, StallOfTensor(s));
   } else {
-    s.cost = time_.CostOf(i.opcode, ArgsOf(s));
+    s.cost = CostOf(s);
     s.ready =
         std::max({s.issue_ready, StallOfDependence(s), StallOfTranspose(s)});
     PreparePorts(s);
   }
   s.earliest = std::max(s.ready, s.blocked ? Ticks{0} : now_);
+}
+
+// A pure function of the instruction: in a loop it is asked once.
+Cost Runner::CostOf(Sequencer& s, CostFacts known) {
+  if (s.costs.empty() || known != 0) {
+    return time_.CostOf(s.next->opcode, ArgsOf(s), known);
+  }
+  auto& kept = s.costs[static_cast<size_t>(s.next - s.begin)];
+  if (!kept) kept = time_.CostOf(s.next->opcode, ArgsOf(s));
+  return *kept;
 }
 
 // The table that an activation needs, if it is not the one that is there.

@@ -48,42 +48,51 @@ int Runner::Sharers(size_t core, const DmaCost& cost, Ticks start) const {
   return sharers;
 }
 
-Ticks Runner::AddToEngine(size_t core, int64_t transfer, int32_t part,
-                          uint32_t queue, const DmaCost& cost,
-                          const DmaShape& shape, Ticks start,
-                          bool shared_engines) {
+Runner::PartTimes Runner::AddToEngine(size_t core, int64_t transfer,
+                                      int32_t part, uint32_t queue,
+                                      const DmaCost& cost,
+                                      const DmaShape& shape, Ticks start,
+                                      bool shared_engines) {
   const DmaPartTime time =
       time_.TimeOfDmaPart(cost, shape, Sharers(core, cost, start));
   const Ticks extra = time.payload - time.busy + cost.notify;
-  if (!shared_engines) return start + time.busy + extra;
-  profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
-  DmaEngines& engines = dma_engines_[core];
-  const Ticks done = engines.Add(
-      static_cast<size_t>(part) % engines.size(), now_,
-      {transfer, part, queue, start, time.busy, extra}, delays_);
+  Ticks done = start + time.busy + extra;
+  if (shared_engines) {
+    profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
+    DmaEngines& engines = dma_engines_[core];
+    done = engines.Add(static_cast<size_t>(part) % engines.size(), now_,
+                       {transfer, part, queue, start, time.busy, extra},
+                       delays_);
+    for (const DmaEngines::Delay& d : delays_) Delay(d);
+    delays_.clear();
+  }
   if (cost.hbm_sides > 0) {
     hbm_until_[core] = std::max(hbm_until_[core], done - cost.notify);
   }
-  for (const DmaEngines::Delay& d : delays_) {
-    Ticks& later = transfers_[d.transfer].done[static_cast<size_t>(d.part)];
-    later = std::max(later, d.done);
-  }
-  delays_.clear();
-  return done;
+  // Shared with other queues, the engine takes it up earlier and pauses.
+  const Ticks free = done - extra;
+  return {start, free - time.busy, free, done - cost.notify, done};
 }
 
-void Runner::PushPart(Ticks done, int64_t transfer, int32_t part) {
-  const Transfer& t = transfers_[transfer];
-  events_.push(
-      {done, next_sequence_++, t.instruction, t.core, transfer, part});
+void Runner::Delay(const DmaEngines::Delay& delay) {
+  Transfer& t = transfers_[static_cast<size_t>(delay.transfer)];
+  Ticks& done = t.done[static_cast<size_t>(delay.part)];
+  done = std::max(done, delay.done);
 }
 
 bool Runner::PutOff(const Event& event) {
   if (event.transfer < 0) return false;
-  const Ticks done =
-      transfers_[event.transfer].done[static_cast<size_t>(event.part)];
-  if (done <= event.time) return false;
-  PushPart(done, event.transfer, event.part);
+  const Transfer& t = transfers_[static_cast<size_t>(event.transfer)];
+  const auto first = t.done.begin() + event.part;
+  if (std::all_of(first, first + event.parts,
+                  [&](Ticks done) { return done <= event.time; })) {
+    return false;
+  }
+  for (int32_t p = event.part; p < event.part + event.parts; ++p) {
+    const Ticks done = std::max(event.time, t.done[static_cast<size_t>(p)]);
+    events_.push(
+        {done, next_sequence_++, t.instruction, t.core, event.transfer, p});
+  }
   return true;
 }
 
@@ -111,16 +120,19 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   t.done.assign(t.parts.size(), 0);
   for (size_t p = 0; p < t.parts.size(); ++p) {
     const uint32_t queue = set * kQueues + static_cast<uint32_t>(p);
-    Ticks done = payload + cost.notify;
+    DmaShape shape;
+    PartTimes times = {payload, payload, payload, payload,
+                       payload + cost.notify};
     if (t.parts[p].count > 0 && !t.dma.nothing) {
-      const DmaShape shape = ShapeOfDmaPart(runs, t.parts[p]);
+      shape = ShapeOfDmaPart(runs, t.parts[p]);
       CountPart(t.dma, t.parts[p], shape);
-      done = AddToEngine(s.core, index, static_cast<int32_t>(p), queue, cost,
-                         shape, payload);
+      times = AddToEngine(s.core, index, static_cast<int32_t>(p), queue, cost,
+                          shape, payload);
     }
-    done = std::max(done, QueueFree(queue));
-    QueueFree(queue) = t.done[p] = done;
-    PushPart(done, index, static_cast<int32_t>(p));
+    times.notify = std::max(times.notify, QueueFree(queue));
+    QueueFree(queue) = t.done[p] = times.notify;
+    if (timeline_ != nullptr) RecordPart(t, p, shape, times);
+    EndPartAt(times.notify, index, static_cast<int32_t>(p));
   }
 }
 

@@ -65,8 +65,9 @@ class SemaphoreUse {
   }
   // Of the k-th signal or wait of an instruction. A transfer's signal takes
   // effect once a queue.
-  void Signalled(size_t core, const Instruction& i, size_t k) {
-    ++signals_[core][i.first_signal + k];
+  void Signalled(size_t core, const Instruction& i, size_t k,
+                 uint32_t times = 1) {
+    signals_[core][i.first_signal + k] += times;
   }
   void Taken(size_t core, const Instruction& i, size_t k) {
     ++takes_[core][i.first_wait + k];

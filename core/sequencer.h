@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/execution.h"
@@ -34,6 +35,7 @@ struct Ports {
 
 struct Sequencer {
   size_t core = 0;
+  const CoreProgram* program = nullptr;
   Engine engine = Engine::kUnknown;
   const Instruction* begin = nullptr;
   const Instruction* next = nullptr;
@@ -43,7 +45,6 @@ struct Sequencer {
   bool prepared = false;
   bool blocked = false;  // its waits do not hold
   bool dynamic = false;  // an operand's place depends on indices
-  std::array<Slot, kMaxSlots> slots;
   Cost cost;
   Ticks ready = 0;     // when it could start if its waits held
   Ticks earliest = 0;  // when it can start
@@ -65,6 +66,11 @@ struct Sequencer {
   Ticks ports_until = 0;
   // DMA without hardware generation: when the next payload may start.
   Ticks next_payload = 0;
+
+  // Of the instruction at `next`, once prepared; last, for they are long.
+  std::array<Slot, kMaxSlots> slots;
+  // In a stream with loops: what each instruction costs, once it is known.
+  std::vector<std::optional<Cost>> costs;
 
   // When each instruction ran last, counted from 1 in all sequencers together;
   // 0: never. For reports.

@@ -297,4 +297,48 @@ std::string DescribeShape(std::span<const int64_t> shape) {
   return text;
 }
 
+std::string DescribeSlice(const Access& access,
+                          std::span<const int64_t> shape) {
+  if (access.on_chip() || access.is_dynamic() || shape.empty()) return "";
+  std::vector<Dim> dims;
+  for (const Dim& d : access.active_dims()) {
+    if (d.count == 1) continue;
+    if (!dims.empty() && dims.back().step <= d.step) return "";
+    dims.push_back(d);
+  }
+  std::string text;
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    const int64_t extent = shape[i];
+    if (extent <= 0) return "";
+    const int64_t start = access.offset / stride % extent;
+    int64_t count = 1, step = 1;
+    if (!dims.empty() && dims.back().step < stride * extent) {
+      Dim& d = dims.back();
+      if (d.step < stride || d.step % stride != 0) return "";
+      count = d.count;
+      step = d.step / stride;
+      if (start + (count - 1) * step < extent) {
+        dims.pop_back();
+      } else {
+        // It goes on in the axis before: whole rows.
+        if (step != 1 || start != 0 || count % extent != 0) return "";
+        count = extent;
+        d = {stride * extent, d.count / extent};
+      }
+    }
+    std::string part = absl::StrCat(start);
+    if (count == extent) {
+      part = ":";
+    } else if (count > 1) {
+      part = absl::StrCat(start, ":", start + (count - 1) * step + 1);
+      if (step > 1) absl::StrAppend(&part, ":", step);
+    }
+    text = absl::StrCat(part, text.empty() ? "" : ", ", text);
+    stride *= extent;
+  }
+  if (!dims.empty() || access.offset >= stride) return "";
+  return absl::StrCat("[", text, "]");
+}
+
 }  // namespace trnemu

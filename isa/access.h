@@ -251,6 +251,9 @@ absl::Status CheckBounds(const Access& access, int64_t storage,
 // "sbuf[0:128, 0+512x1] float32" for people: space, partitions, offset+dims.
 std::string Describe(const Access& access);
 std::string DescribeShape(std::span<const int64_t> shape);  // "(128, 512)"
+// "[0:2, 1, :]", of an access to HBM that is a slice of a tensor of that shape
+// and of the same dtype; "" of any other.
+std::string DescribeSlice(const Access& access, std::span<const int64_t> shape);
 
 }  // namespace trnemu
 

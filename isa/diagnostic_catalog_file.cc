@@ -14,6 +14,11 @@ constexpr CatalogEntry kEntries[] = {
      "trnemu run model.neff",
      "Build the model with trnemu.torch.compile_program, or the kernel with "
      "trnemu.ProgramBuilder, to get a program that trnemu can execute."},
+    {"profile.table", kMalformed,
+     "What was given to compare-profile as a table of instructions lacks a "
+     "column that it needs, or a number is none.",
+     "a CSV file without the column opcode",
+     "Export the table Instruction of the vendor's profiler as CSV."},
     {"malformed.magic", kMalformed,
      "The file does not start with \"TRNEMU\\r\\n\": it is no program file, "
      "or was changed by a transfer as text.",

@@ -38,7 +38,8 @@ constexpr CatalogEntry kEntries[] = {
      "An array does not have the dtype of its tensor. Nothing is cast "
      "silently; bfloat16 and fp8 also take raw or unsigned elements of their "
      "width.",
-     "float64 for an input of float32", "Convert the array to the dtype that the message names."},
+     "float64 for an input of float32",
+     "Convert the array to the dtype that the message names."},
     {"input.size", kInput,
      "An array does not have as many bytes as its tensor.",
      "a buffer cut short", "Give all elements."},
@@ -68,6 +69,10 @@ constexpr CatalogEntry kEntries[] = {
     {"option.schedule", kInput, "The timed schedule needs simulated time.",
      "schedule=\"timed\", time=False",
      "Choose schedule=\"program\" or a seed with time off."},
+    {"option.profile", kInput,
+     "A profile was asked for of a run in another order than the timed one.",
+     "a profile of a run with schedule=\"program\"",
+     "Leave the schedule out: simulated time comes with the timed order."},
     {"option.max_instructions", kInput, "max_instructions is negative.",
      "max_instructions=-1", "Use a positive number, or None."},
     {"option.hardware", kInput,

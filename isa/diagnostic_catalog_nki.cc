@@ -72,7 +72,18 @@ constexpr CatalogEntry kEntries[] = {
      "A device loop is left by break, return or an exception; the device runs "
      "it to its end.",
      "for i in nl.dynamic_range(4): break",
-     "nl.while_loop with a condition register."},
+     "nl.while_loop, whose body returns the register that says whether to go "
+     "on; `while register:` ends by its register."},
+    {"nki.loop_value", kIllegal,
+     "The body of nl.fori_loop returns a value, which nothing receives. "
+     "Handles of instructions may be returned.",
+     "def body(i): ...; return tile",
+     "Return nothing; keep what goes on in a tensor made before the loop."},
+    {"nki.nested_options", kIllegal,
+     "A kernel that another kernel calls has an option, or a schedule, that the "
+     "outer one has not: it becomes a part of the outer one's program.",
+     "inner.with_options(target=\"trn3\")(x) in a kernel for trn2",
+     "Give the option to the outer kernel."},
     {"nki.loop_step", kIllegal,
      "The step of a device loop is not known when the kernel is compiled.",
      "nl.fori_loop(0, 8, body, step=register)", "Give a positive number."},
@@ -128,8 +139,9 @@ constexpr CatalogEntry kEntries[] = {
      "and nisa.register_load it."},
     {"nki.register_branch", kIllegal, "A branch on a register's value.",
      "if register: ...",
-     "nl.while_loop or `while register:` for loops; select values with "
-     "nisa.tensor_copy_predicated."},
+     "A loop of one round: nl.while_loop(register, body), whose body returns a "
+     "register with 0; or select values with nisa.tensor_copy_predicated. "
+     "docs/nki-language.md has both sides of an if."},
     {"nki.register_value", kIllegal,
      "A register is used as a number of Python; only the device knows its "
      "value.",
@@ -160,7 +172,7 @@ constexpr CatalogEntry kEntries[] = {
      "refuses, or evaluates otherwise (a warning), though it runs here. The ids "
      "are nki.strict.CONSTRUCT; docs/nki-strict-frontend.md lists them.",
      "[n * 2 for n in x.shape] in a kernel: nki.strict.comprehension",
-     "Write what the report says instead."},
+     "Write what the report says instead.", Severity::kError, true},
     {"nki.values", kUnsupported,
      "Values of a tensor are asked for where there are none yet: in a device "
      "loop, in a kernel traced without values, before the other core has come "

@@ -20,10 +20,14 @@ constexpr CatalogEntry kEntries[] = {
      "r = register_alloc(); register_store(t, r)",
      "Give register_alloc a value, or move or load one first."},
     {"unsupported.values_off", kUnsupported,
-     "With values off nothing is computed, but the program loads a register "
-     "from memory and control or addresses depend on it.",
+     "With values off nothing is computed, but simulated time depends on "
+     "values: the program loads a register from memory, moves an engine's "
+     "operand by an index in memory, or leaves a transfer out if such an index "
+     "is out of bounds. (Gathers and scatters take as long whatever their "
+     "indices are, and run.)",
      "trnemu run --values off of a program with register_load",
-     "Run with values on."},
+     "Run with values on, or give the count or index as a number or a register "
+     "that the program computes."},
     {"internal.register_instruction", kInternal,
      "An instruction on registers reached an engine's datapath: a bug in "
      "trnemu.",
@@ -208,6 +212,12 @@ constexpr CatalogEntry kEntries[] = {
      "allows; a program with loops may execute 1000000000 unless told "
      "otherwise.",
      "an endless loop", "Find the loop that does not end, or raise the limit."},
+    {"limit.profile_records", kLimit,
+     "A profile has a record of every instruction and DMA part that a run "
+     "executes, and the run executes more than --max-records allows "
+     "(8000000 unless told otherwise).",
+     "trnemu profile of a loop of a hundred million iterations",
+     "Profile fewer iterations, or raise the limit."},
     {"limit.wall_time", kLimit,
      "The run has taken as long on this host as --max-wall-time allows.",
      "--max-wall-time 0.5", "Raise the limit, or run less of the program."},

@@ -306,6 +306,30 @@ std::string Fill(std::string_view text, const Call& call,
   return out;
 }
 
+// What a finding says of an operand that is a tile.
+std::string OperandText(const ParameterSpec& spec, const Call& call,
+                        const Value& value) {
+  const Access& a = value.access;
+  std::string text = ValueText(spec, value);
+  if (a.tensor >= call.program->tensors.size()) return text;
+  const Tensor& t = call.program->tensors[a.tensor];
+  if (a.on_chip()) {
+    absl::StrAppend(&text, ", of ", t.name, ", from partition ",
+                    StartPartition(call, value));
+  } else {
+    // An access has merged dimensions: the tensor as people have it.
+    const std::string slice =
+        a.dtype == t.dtype ? DescribeSlice(a, t.shape) : "";
+    if (!slice.empty()) text = absl::StrCat(t.name, slice);
+    absl::StrAppend(&text, ", of ", slice.empty() ? t.name + " " : "",
+                    DescribeShape(t.shape), " ", std::string(Name(t.dtype)),
+                    " in hbm");
+  }
+  const std::string source = call.program->DescribeSource(t.source);
+  if (!source.empty()) absl::StrAppend(&text, ", made at ", source);
+  return text;
+}
+
 void Report(const Rule& rule, const Call& call, std::string_view operand,
             std::string_view expected, std::vector<Diagnostic>& findings) {
   Diagnostic d;
@@ -317,22 +341,14 @@ void Report(const Rule& rule, const Call& call, std::string_view operand,
   d.operation = call.operation->name;
   d.operand = operand;
   if (call.engine != Engine::kUnknown) d.engine = Name(call.engine);
-  d.remedy = rule.remedy;
+  d.remedy = Fill(rule.remedy, call, operand, expected);
   d.reference = rule.source;
   d.details.emplace_back("target", call.hardware->name);
   for (size_t i = 0; i < call.operation->parameters.size(); ++i) {
     if (!call[i].is_tile()) continue;
     const ParameterSpec& spec = call.operation->parameters[i];
-    std::string text = ValueText(spec, call[i]);
-    const Access& a = call[i].access;
-    if (a.tensor < call.program->tensors.size()) {
-      absl::StrAppend(&text, ", of ", call.program->tensors[a.tensor].name);
-    }
-    if (a.on_chip()) {
-      absl::StrAppend(&text, ", from partition ",
-                      StartPartition(call, call[i]));
-    }
-    d.details.emplace_back(std::string(spec.name), text);
+    d.details.emplace_back(std::string(spec.name),
+                           OperandText(spec, call, call[i]));
   }
   if (rule.layer != Layer::kDevice) {
     d.details.emplace_back(

@@ -55,7 +55,8 @@ class Activation2 {
         fused_(state.numerics.scale_bias == ScaleBias::kFused &&
                op0_ == AluOp::kMultiply && op1_ != AluOp::kNone),
         checks_(HasLimitedRange(function_)),
-        reader_(data_, state.numerics),
+        reader_(data_, state, "data",
+                IsInteger(args.slots[S::kDst].tile.dtype)),
         writer_(args.slots[S::kDst].tile, "dst", state) {
     writer_.Reads(data_);
     writer_.Reads(imm0_);

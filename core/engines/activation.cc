@@ -48,7 +48,8 @@ class Activation {
         checks_(HasLimitedRange(function_) || function_ == ActFunction::kPrelu),
         bias_(args.slots[S::kBias], args.operands[S::kBias], state.numerics),
         scale_(args.slots[S::kScale], args.operands[S::kScale], state.numerics),
-        reader_(data_, state.numerics),
+        reader_(data_, state, "data",
+                IsInteger(args.slots[S::kDst].tile.dtype)),
         writer_(args.slots[S::kDst].tile, "dst", state) {
     writer_.Reads(data_);
     writer_.Reads(bias_);

@@ -177,8 +177,15 @@ DmaShape ShapeOfDmaPart(const DmaRuns& runs, DmaPart part) {
   DmaShape shape;
   if (part.count == 0) return shape;
   shape.bytes = part.count * runs.bytes;
-  shape.rows = 1 + Breaks(part, runs.to) + Breaks(part, runs.from) -
-               Breaks(part, runs.both);
+  // Where one side's runs are runs of both, its breaks cancel out.
+  if (runs.to == runs.both) {
+    shape.rows = 1 + Breaks(part, runs.from);
+  } else if (runs.from == runs.both) {
+    shape.rows = 1 + Breaks(part, runs.to);
+  } else {
+    shape.rows = 1 + Breaks(part, runs.to) + Breaks(part, runs.from) -
+                 Breaks(part, runs.both);
+  }
   shape.row_bytes = std::min({runs.to, runs.from, part.count}) * runs.row_bytes;
   return shape;
 }

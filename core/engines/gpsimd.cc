@@ -196,7 +196,7 @@ void WarnSpecialValue(const Tile& src, int64_t partition, int64_t element,
                {"element", absl::StrCat(element)},
                {"value", nan ? "nan" : "-0.0"}};
   d.remedy = "replace NaN and -0.0 before";
-  d.reference = "spec/isa.json nonzero_with_count, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:3287, which does not say";
   Warn(state, std::move(d));
 }
 

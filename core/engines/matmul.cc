@@ -217,7 +217,7 @@ absl::Status Transpose(const ExecuteArgs& args, LoadedTile& loaded,
         "no document says what accumulate=True does to the bits of a "
         "transpose; dst was overwritten";
     d.remedy = "leave accumulate out, or is_transpose";
-    d.reference = "spec/isa.json nc_matmul, semantics";
+    d.reference = "nki/api/nki/isa/__init__.py:561, which does not say";
     Warn(state, std::move(d));
   }
   TransposeInto(dst, args.slots[S::kMoving].tile, loaded, state);

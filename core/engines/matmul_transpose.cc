@@ -21,7 +21,7 @@ void WarnOfMoving(std::string message, CoreState& state) {
   d.operand = "moving";
   d.message = std::move(message);
   d.remedy = "pass an identity, or leave is_transpose out";
-  d.reference = "spec/isa.json nc_matmul, undefined_behaviour";
+  d.reference = "nki/api/nki/isa/__init__.py:561, which does not say";
   Warn(state, std::move(d));
 }
 

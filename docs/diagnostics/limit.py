@@ -11,6 +11,9 @@ r = trnemu.run(p, {"x": x}, max_instructions=3)  # fix: r = trnemu.run(p, {"x": 
 #% limit.interrupted
 #! Needs Ctrl-C at the right time; tests of the command and of Python send it.
 
+#% limit.profile_records shell
+trnemu profile k.trn --input x=x.npy --max-records 2  # fix: trnemu profile k.trn --input x=x.npy
+
 #% limit.simulated_time shell
 trnemu run k.trn --input x=x.npy --max-time-ns 100  # fix: trnemu run k.trn --input x=x.npy --max-time-ns 1000000
 

@@ -105,7 +105,7 @@ from trnemu.nki import language as nl
 @nki.jit
 def kernel(x):
     with nl.no_reorder():  # fix: if True:
-        nl.fori_loop(0, 4, lambda i: nl.load(x))
+        nl.fori_loop(0, 4, lambda i: None)
     return x
 
 kernel(np.ones((4, 8), np.float32))
@@ -123,6 +123,33 @@ def kernel(x):
 
 kernel(np.ones((4, 8), np.float32))
 
+#% nki.loop_value
+from trnemu import nki
+from trnemu.nki import language as nl
+
+@nki.jit
+def kernel(x):
+    def body(i):
+        t = nl.load(x)
+        return t  # fix: leave out
+    nl.fori_loop(0, 4, body)
+    return x
+
+kernel(np.ones((4, 8), np.float32))
+
+#% nki.nested_options
+from trnemu import nki
+
+@nki.jit
+def inner(x):
+    return x
+
+@nki.jit
+def outer(x):
+    return inner.with_options(target="trn3")(x)  # fix: return inner(x)
+
+outer(np.ones((4, 8), np.float32))
+
 #% nki.loop_step
 from trnemu import nki
 from trnemu.nki import isa as nisa, language as nl
@@ -130,7 +157,7 @@ from trnemu.nki import isa as nisa, language as nl
 @nki.jit
 def kernel(x):
     step = nisa.register_alloc(2)  # fix: step = 2
-    nl.fori_loop(0, 4, lambda i: nl.load(x), step=step)
+    nl.fori_loop(0, 4, lambda i: None, step=step)
     return x
 
 kernel(np.ones((4, 8), np.float32))

@@ -265,6 +265,7 @@ class BoundDevice {
 
 void BindDevice(nb::module_& m) {
   BindDebugger(m);
+  BindProfile(m);
   nb::class_<BoundResult>(m, "Result", "What trnemu.RunResult is made of.")
       .def_prop_ro("target",
                    [](const BoundResult& r) { return r.result.target; })
@@ -297,6 +298,12 @@ void BindDevice(nb::module_& m) {
                    "tuple[int, ...], typing.Any]], options: dict[str, "
                    "typing.Any], combinations: int, seed: int, /) "
                    "-> tuple[Result, str, str]"))
+      .def("profile", &ProfileRun,
+           nb::sig("def profile(self, inputs: list[tuple[str, str, "
+                   "tuple[int, ...], typing.Any]], options: dict[str, "
+                   "typing.Any], program: Program, name: str, "
+                   "max_records: int, /) "
+                   "-> tuple[Result, ProfileData]"))
       .def("debug", &Debug, nb::keep_alive<0, 1>(),
            nb::sig("def debug(self, inputs: list[tuple[str, str, "
                    "tuple[int, ...], typing.Any]], options: dict[str, "

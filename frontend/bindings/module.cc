@@ -7,6 +7,7 @@
 
 #include "frontend/bindings/bindings.h"
 #include "frontend/bindings/sources.h"
+#include "frontend/report/report.h"
 #include "isa/diagnostic_catalog.h"
 
 NB_MODULE(_trnemu, m) {
@@ -26,6 +27,18 @@ NB_MODULE(_trnemu, m) {
         "The kernel that this thread records: sources have the calls from it.");
   m.def("set_package", &bindings::SetPackagePrefix, nb::arg("directory"),
         "Frames of files in this directory are not the user's.");
+  m.def(
+      "render_report",
+      [](const std::string& profile) {
+        absl::StatusOr<std::string> page = [&] {
+          const nb::gil_scoped_release release;
+          return trnemu::RenderReport(profile);
+        }();
+        if (!page.ok()) bindings::Raise(page.status());
+        return *std::move(page);
+      },
+      nb::arg("profile"),
+      "The HTML report of a profile, given as its JSON text.");
   m.def(
       "diagnostic_ids",
       [] {

@@ -8,11 +8,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/debugger.h"
 #include "core/device.h"
+#include "core/profile/report.h"
 #include "frontend/bindings/bindings.h"
 
 namespace trnemu::bindings {
@@ -69,6 +71,14 @@ struct BoundDebugger {
 BoundDebugger Debug(BoundExecutable& self, const nb::list& inputs,
                     const nb::dict& options);
 void BindDebugger(nb::module_& m);
+
+struct BoundProfile {
+  ProfileReport report;
+};
+nb::tuple ProfileRun(BoundExecutable& self, const nb::list& inputs,
+                     const nb::dict& options, const BoundProgram& program,
+                     const std::string& name, int64_t max_records);
+void BindProfile(nb::module_& m);
 
 // The dictionary of trnemu._run._options.
 RunOptions ReadOptions(const nb::dict& given);

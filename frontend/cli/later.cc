@@ -1,4 +1,4 @@
-// profile, bench and collective: recognised, and answered with what to use
+// bench and collective: recognised, and answered with what to use
 // until they are there.
 #include "frontend/cli/common.h"
 #include "frontend/cli/verbs.h"
@@ -12,9 +12,6 @@ struct LaterVerb {
   const char* instead;
 };
 constexpr LaterVerb kLaterVerbs[] = {
-    {"profile", "Run and print where the time goes (not in this version)",
-     "trnemu run PROGRAM prints time, busy time and waits per engine, and "
-     "--log FILE the start and end of every instruction"},
     {"bench", "Simulated cost of instructions (not in this version)",
      "trnemu info --only constants lists the cost of every instruction, and "
      "trnemu run the time of a program"},

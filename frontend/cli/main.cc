@@ -35,6 +35,8 @@ void AddVerbs(CLI::App& app, Action& action) {
   AddDiff(app, action);
   AddInfo(app, action);
   AddExplain(app, action);
+  AddProfile(app, action);
+  AddCompareProfile(app, action);
   AddAssess(app, action);
   AddLaterVerbs(app, action);
   app.formatter(HelpWithColumn(14));

@@ -105,27 +105,12 @@ const CLI::Validator& WholeNumber() {
 
 }  // namespace
 
-void AddRunOptions(CLI::App& run, RunArgs& args) {
+void AddSimulationOptions(CLI::App& run, RunArgs& args) {
   const CLI::IsMember on_off({"on", "off"});
   run.add_option("PROGRAM", args.program, "Program file (.trn)")->required();
   run.add_option("--input", args.inputs, "NAME=FILE.npy for each input tensor")
       ->type_name("NAME=FILE")
       ->take_all();
-  run.add_option("--output-dir", args.output_dir,
-                 "Write every output to DIR/NAME.npy; without it nothing is "
-                 "written")
-      ->type_name("DIR");
-  run.add_option("--expect", args.expects,
-                 "Compare output NAME with FILE.npy; exit 1 if they differ")
-      ->type_name("NAME=FILE")
-      ->take_all();
-  run.add_option("--rtol", args.rtol,
-                 "--expect accepts |got - want| <= atol + rtol * |want|")
-      ->capture_default_str()
-      ->check(NonNegative());
-  run.add_option("--atol", args.atol, "See --rtol")
-      ->capture_default_str()
-      ->check(NonNegative());
   run.add_option("--target", args.target,
                  "trn1, trn2 or trn3 (default: the program's)")
       ->type_name("TARGET");
@@ -138,9 +123,6 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "bounds only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"full", "memory", "off"}));
-  run.add_option("--time", args.time, "on, or off: no simulated time, faster")
-      ->capture_default_str()
-      ->check(on_off);
   run.add_option("--throttle", args.throttle,
                  "on, or off: the tensor engine at full rate even after it "
                  "has idled")
@@ -159,10 +141,6 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
       ->delimiter(',')
       ->take_all();
   run.add_flag("--strict", args.strict, "Warnings are errors");
-  run.add_option("--schedule", args.schedule,
-                 "timed (default), program order (default with --time off), "
-                 "or a seed that picks a legal interleaving")
-      ->type_name("timed|program|SEED");
   run.add_option("--numerics", args.numerics,
                  "Rules the documents leave open; see trnemu info --only "
                  "numerics")
@@ -189,6 +167,32 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "host's memory; 512MB, 2GB and the like work too")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
+}
+
+void AddRunOptions(CLI::App& run, RunArgs& args) {
+  AddSimulationOptions(run, args);
+  run.add_option("--output-dir", args.output_dir,
+                 "Write every output to DIR/NAME.npy; without it nothing is "
+                 "written")
+      ->type_name("DIR");
+  run.add_option("--expect", args.expects,
+                 "Compare output NAME with FILE.npy; exit 1 if they differ")
+      ->type_name("NAME=FILE")
+      ->take_all();
+  run.add_option("--rtol", args.rtol,
+                 "--expect accepts |got - want| <= atol + rtol * |want|")
+      ->capture_default_str()
+      ->check(NonNegative());
+  run.add_option("--atol", args.atol, "See --rtol")
+      ->capture_default_str()
+      ->check(NonNegative());
+  run.add_option("--time", args.time, "on, or off: no simulated time, faster")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"on", "off"}));
+  run.add_option("--schedule", args.schedule,
+                 "timed (default), program order (default with --time off), "
+                 "or a seed that picks a legal interleaving")
+      ->type_name("timed|program|SEED");
   run.add_option("--envelope", args.envelope,
                  "Repeat the program under each open rounding choice and under "
                  "N random combinations, and say how far each output moves and "

@@ -33,6 +33,9 @@ struct RunArgs {
   std::string wait_graph;
 };
 
+// The program, its inputs, and what every simulation of it can be given.
+void AddSimulationOptions(CLI::App& run, RunArgs& args);
+// All options of `run`.
 void AddRunOptions(CLI::App& run, RunArgs& args);
 
 // Checks what CLI11 cannot: combinations, ids, keys. A usage error (exit 2).

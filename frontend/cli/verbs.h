@@ -18,8 +18,10 @@ void AddDisasm(CLI::App& app, Action& action);
 void AddDiff(CLI::App& app, Action& action);
 void AddInfo(CLI::App& app, Action& action);
 void AddExplain(CLI::App& app, Action& action);
+void AddProfile(CLI::App& app, Action& action);
+void AddCompareProfile(CLI::App& app, Action& action);
 void AddAssess(CLI::App& app, Action& action);
-// profile, bench, collective: part of the contract, not there yet.
+// bench, collective: part of the contract, not there yet.
 void AddLaterVerbs(CLI::App& app, Action& action);
 
 }  // namespace trnemu::cli

@@ -41,16 +41,14 @@ bool OneCore(const Value& cores) {
 }
 
 constexpr Rule kBarrierRules[] = {
-    {"core_barrier.generation",
-     "len(set(cores)) == 1 or (gen >= 3 and lnc == 2)",
+    {"core_barrier.generation", "gen >= 3",
      "nki/api/nki/isa/__init__.py:2605",
-     [](const Call& c) {
-       return OneCore(c[barrier::kCores]) || c.hardware->features.lnc2;
-     },
+     [](const Call& c) { return c.hardware->features.lnc2; },
      "cores",
      "{target} cannot join two cores to one logical core, trn2 and trn3 can; "
      "cores is {value:cores}",
-     "leave the barrier out on {target}: a program has one core there"},
+     "leave the barrier out: a program has one core there, which waits for "
+     "nobody"},
     {"core_barrier.two_cores",
      "len(set(cores)) == 1 or (gen >= 3 and lnc == 2)",
      "nki/api/nki/isa/__init__.py:2618",
@@ -146,7 +144,7 @@ bool IsRank(const Value& v) { return v.integer == 0 || v.integer == 1; }
 constexpr int64_t kGpsimdDmaElements = 256;
 
 constexpr Rule kExchangeRules[] = {
-    {"sendrecv.generation", "gen >= 3 and lnc == 2",
+    {"sendrecv.generation", "gen >= 3",
      "nki/api/nki/isa/__init__.py:2976",
      [](const Call& c) { return c.hardware->features.lnc2; }, "send_to_rank",
      "{target} cannot join two cores to one logical core, so there is nobody "

@@ -302,7 +302,7 @@ const OperationInfo kPsumReset = {
     "Marks a PSUM region as newly allocated.",
     "accumulate=None starts afresh there; the bytes count as never written. "
     "Placed by the allocator.",
-    "spec/numerics.md 15.19",
+    "nki/api/nki/isa/__init__.py:546",
     true,
     true};
 

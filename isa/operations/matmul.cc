@@ -148,17 +148,18 @@ constexpr Rule kMatmulRules[] = {
      "nki/api/nki/isa/__init__.py:608",
      [](const Call& c) { return P(c[mm::kStationary]) <= Rows(c); },
      "stationary",
-     "stationary has {P:stationary} partitions; the array tile has at most 128 "
-     "rows, or tile_size[0] of {value:tile_size}"},
+     "stationary has {P:stationary} partitions; the array tile has 128 rows, "
+     "or the first number of tile_size (here {value:tile_size}, where () is "
+     "the whole array)"},
     {"nc_matmul.columns",
      "F(stationary) // (2 if perf_mode == 'double_row' else 1) <= "
      "(tile_size[1] if len(tile_size) else 128)",
      "nki/api/nki/isa/__init__.py:609",
      [](const Call& c) { return Width(c, mm::kStationary) <= Columns(c); },
      "stationary",
-     "stationary has a free size of {F:stationary}; the array tile has at most "
-     "128 columns, or tile_size[1] of {value:tile_size}; double_row has two "
-     "elements for each",
+     "stationary has a free size of {F:stationary}; the array tile has 128 "
+     "columns, or the second number of tile_size (here {value:tile_size}, "
+     "where () is the whole array); double_row has two elements for each",
      "split the stationary tile into tiles of at most 128 columns"},
     {"nc_matmul.moving_free_size",
      "not gen <= 3 or F(moving) // (2 if perf_mode == 'double_row' else 1) <= "

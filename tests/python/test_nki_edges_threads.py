@@ -4,6 +4,7 @@ refused in words."""
 from __future__ import annotations
 
 import gc
+import linecache
 import threading
 
 import numpy as np
@@ -12,7 +13,7 @@ from nki_edges import add, body, plus, ramp, refused, stored
 
 import trnemu
 from trnemu import nki
-from trnemu.nki import _trace
+from trnemu.nki import _source, _trace
 from trnemu.nki import language as nl
 
 same = np.testing.assert_array_equal
@@ -20,15 +21,18 @@ same = np.testing.assert_array_equal
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
+    before = threading.enumerate()  # other tests' may end when they like
     yield
     assert _trace.active() is None and not _trace._recordings
-    assert threading.active_count() == 1
+    assert set(threading.enumerate()) <= set(before)
 
 
 # Threads, and kernels within kernels.
 
 
-def in_threads(*works):
+def in_threads(*works, meet=None):
+    """Runs them at once; raises what the first to fail raised, of which the
+    others learn by the barrier `meet`."""
     errors: list[BaseException] = []
 
     def guarded(work):
@@ -36,18 +40,20 @@ def in_threads(*works):
             work()
         except BaseException as error:
             errors.append(error)
+            if meet is not None:
+                meet.abort()
 
     threads = [threading.Thread(target=guarded, args=(w,)) for w in works]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
-    assert not errors, errors
-    assert not any(t.is_alive() for t in threads)
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def test_threads_record_their_kernels_apart():
-    meet = threading.Barrier(2, timeout=20)
+    meet = threading.Barrier(2)  # no timeout: a machine may be slow
 
     @nki.jit
     def kernel(x, amount):
@@ -61,7 +67,31 @@ def test_threads_record_their_kernels_apart():
     def work(amount):
         same(kernel(ramp(4, 4), amount), ramp(4, 4) + 20 * amount)
 
-    in_threads(lambda: work(1.0), lambda: work(3.0))
+    in_threads(lambda: work(1.0), lambda: work(3.0), meet=meet)
+
+
+def test_threads_read_sources_one_at_a_time(monkeypatch):
+    """linecache is for one thread: it takes entries out while it looks."""
+    inside, most = [], []
+    check = linecache.checkcache
+
+    def checkcache(file):
+        inside.append(file)
+        most.append(len(inside))
+        for name in (__file__, nki.__file__):
+            linecache.cache.pop(name, None)  # so that it is read again
+            linecache.getlines(name)  # which lets other threads run
+        check(file)
+        inside.pop()
+
+    monkeypatch.setattr(linecache, "checkcache", checkcache)
+
+    def work():
+        for _ in range(6):
+            assert _source.tree_of(__file__) is not None
+
+    in_threads(work, work, work)
+    assert set(most) == {1}
 
 
 def test_a_thread_without_a_kernel_is_outside_of_one():
@@ -92,6 +122,21 @@ def test_a_trace_within_a_kernel_is_a_program_of_its_own():
 
     same(kernel(ramp(4, 4)), ramp(4, 4) + 1)
     assert programs[0].inputs["x"][0] == (3, 3) and programs[0].cores == 2
+
+
+def test_calls_are_told_after_a_trace_within_a_kernel():
+    def helper():
+        nl.ndarray((200, 1), nl.float32)
+
+    @nki.jit
+    def kernel(x):
+        nki.trace(plus, nki.TensorSpec((3, 3), "float32"))
+        helper()
+
+    for launched in (kernel, kernel[2]):
+        fault = refused(launched, ramp(2, 2))
+        assert "in helper, called at" in fault.source
+        assert fault.source.endswith("in kernel")
 
 
 def test_a_launch_within_a_kernel_is_a_call_that_takes_tensors(capsys):

@@ -25,6 +25,7 @@ from trnemu._dtype import Dtype
 from trnemu._envelope import Distance, Envelope, EnvelopeRun, Spread, envelope
 from trnemu._fault import Fault, InputFault
 from trnemu._operations import Operation, Parameter, Rule, operations
+from trnemu._profile import ProfileReport, Recommendation, profile
 from trnemu._run import (
     Device,
     EngineProfile,
@@ -69,9 +70,11 @@ __all__ = [
     "Operation",
     "Parameter",
     "Profile",
+    "ProfileReport",
     "Program",
     "ProgramBuilder",
     "Reading",
+    "Recommendation",
     "Register",
     "Rule",
     "RunResult",
@@ -90,6 +93,7 @@ __all__ = [
     "get_nc_version",
     "nc_version",
     "operations",
+    "profile",
     "run",
     "targets",
 ]

@@ -7,6 +7,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,9 @@ import numpy as np
 from trnemu import _trnemu
 from trnemu._run import RunResult, explore, run_into
 from trnemu._trnemu import Program
-from trnemu.nki import _compat, _loops, _options, _trace
+from trnemu.nki import _checks, _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
+from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
 from trnemu.nki._results import Recording, mark_outputs
 from trnemu.nki._save import save
@@ -54,17 +56,13 @@ _REPLICATED = "race.replicated_write"
 _ORDERS = 8  # each takes one of the two cores first with even chances
 
 
-class KernelWarning(UserWarning):
-    """What a launch found doubtful: a finding of severity "warning"."""
-
-
 class Kernel:
     """A function that runs on a (simulated) NeuronCore; nki.jit makes it.
 
     kernel(*arrays) records the kernel, runs it and gives what it returns, as
     NumPy arrays or, for torch tensors, as those; arguments that it writes to
     are updated. kernel[2](...) launches it on two cores. Inside another kernel
-    a call is a call of the function.
+    a call is a call of the function, under the outer one's options.
 
     After a launch: `program`, `result` (time_ns, diagnostics, profile,
     summary()). recorded: keywords of jit that only matter to the vendor's
@@ -147,15 +145,7 @@ class Kernel:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         active = _trace.active()
         if active is not None:
-            if self.cores > active.cores:
-                refuse(
-                    "illegal",
-                    "nki.grid",
-                    f"{self.__name__}[2] is called in {active.name}, which is "
-                    "launched on one core; a kernel within a kernel runs on "
-                    "the cores of the outer one",
-                    remedy=f"launch {active.name}[2](...)",
-                )
+            _checks.nested(self, active, self._known)
             return self.func(*args, **kwargs)
         return self._launch(self.record(*args, **kwargs))
 
@@ -207,23 +197,28 @@ class Kernel:
             raise TypeError(
                 f"{self.__name__}(): {error}{self._hint(kwargs)}"
             ) from None
+        given = dict(bound.arguments)
         bound.apply_defaults()
         defaults = _compat.options(_options.in_effect(self._known))
         if defaults.strict_frontend:
-            _strict(self.func)
+            _checks.strict_frontend(_plain(self.func), given, defaults)
         trace = Trace(self.__name__, self.cores, self.grid, defaults)
         arguments = Arguments(trace)
         for name, value in bound.arguments.items():
             bound.arguments[name] = arguments.enter(name, value)
         trace.arguments = arguments
 
+        outer, home = _trace.active(), get_ident()
+        trace.code = _plain(self.func).__code__
+
         def body() -> Any:
             # In the thread of each core.
-            _trnemu.set_kernel(_plain(self.func).__code__)
+            _trnemu.set_kernel(trace.code)
             try:
                 result = self.func(*bound.args, **bound.kwargs)
             finally:
-                _trnemu.set_kernel(None)
+                here = outer if get_ident() == home else None
+                _trnemu.set_kernel(None if here is None else here.code)
             if inspect.isgenerator(result) or inspect.iscoroutine(result):
                 result.close()
                 raise TypeError(
@@ -240,7 +235,7 @@ class Kernel:
                 result = trace.lockstep.run(body)[0]
             else:
                 result = body()
-            _schedule(trace, self.edges)
+            _checks.schedule(trace, self.edges)
             mark_outputs(trace, result)
         trace.core.settle_inputs()
         trace.progress(final=True)
@@ -271,7 +266,7 @@ class Kernel:
             inputs,
             self._memory(recording),
             checks=defaults.checks,
-            allow=defaults.allow,
+            allow=defaults.allowed_of_runs(),
             strict=defaults.strict,
             schedule=defaults.schedule,
             numerics=defaults.numerics,
@@ -310,7 +305,7 @@ class Kernel:
             recording.program,
             inputs,
             _ORDERS,
-            allow=defaults.allow,
+            allow=defaults.allowed_of_runs(),
             numerics=defaults.numerics,
             seed=defaults.seed,
             max_instructions=defaults.max_instructions,
@@ -398,44 +393,3 @@ def trace(kernel: Any, *args: Any, **kwargs: Any) -> Program:
     made = kernel if isinstance(kernel, Kernel) else jit(kernel)
     program: Program = made.record(*args, **kwargs).program
     return program
-
-
-def _strict(function: Callable[..., Any]) -> None:
-    """Raises the first finding of the device's own front end."""
-    from trnemu._fault import fault_of
-    from trnemu.nki._strict import check
-
-    for finding in check(function):
-        if finding.severity == "error":
-            raise fault_of(finding)
-        warnings.warn(KernelWarning(str(finding)), stacklevel=5)
-
-
-def _schedule(trace: Trace, edges: Iterable[Any]) -> None:
-    """Applies with_schedule's pairs. TypeError for what is none."""
-    for edge in edges:
-        pair = tuple(edge) if isinstance(edge, (tuple, list)) else ()
-        after, before = pair if len(pair) == 2 else (None, None)
-        befores = [before] if isinstance(before, str) else before
-        if not isinstance(befores, (tuple, list)) or not all(
-            isinstance(name, str) for name in (after, *befores)
-        ):
-            raise TypeError(
-                "with_schedule takes pairs of instruction names (after, "
-                f"before) or (after, [before, ...]), not {edge!r}"
-            )
-        for name in befores:
-            _labelled(trace, after).depends_on(_labelled(trace, name))
-
-
-def _labelled(trace: Trace, name: str) -> Any:
-    found = trace.labels.get(name)
-    if found is None:
-        nearest = _trnemu.nearest(name, list(trace.labels))
-        hint = f"; did you mean {nearest!r}?" if nearest else ""
-        refuse(
-            "illegal",
-            "nki.schedule_name",
-            f"with_schedule: no instruction has name={name!r}{hint}",
-        )
-    return found

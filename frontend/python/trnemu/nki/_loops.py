@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import dis
+import os
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
+from trnemu import _trnemu
 from trnemu.nki import _trace
 from trnemu.nki._source import tree_of
 from trnemu.nki._tensor import VirtualRegister, make_register
@@ -60,13 +62,26 @@ def fori_loop(
 
     i is a register, given by value: writing to it does not change the loop.
     Bounds are ints or registers, read once. What the body computes goes on in
-    tensors. Fault (illegal) if step is no positive number.
+    tensors. Fault (illegal) if step is no positive number, or if the body
+    returns a value (nki/migration/index.rst:138).
     """
     trace = _trace.current()
     step = _step("fori_loop", step)
     _begin(trace, "fori_loop")
     counter = trace.core.begin_loop(lower, upper, step)
-    body_fun(make_register(counter))
+    result = body_fun(make_register(counter))
+    # A handle is what a lambda of one instruction gives, and no value.
+    if result is not None and not isinstance(result, _trnemu.NkiInstruction):
+        refuse(
+            "illegal",
+            "nki.loop_value",
+            f"fori_loop: body_fun returns a {type(result).__name__}, which no "
+            "round and nothing behind the loop receives",
+            operation="fori_loop",
+            operand="body_fun",
+            remedy="return nothing; keep what goes on in a tensor that is "
+            "made before the loop",
+        )
     _end(trace)
 
 
@@ -141,24 +156,51 @@ def _dynamic(
 
 def check_left(trace: Trace) -> None:
     """Refuses a kernel that has left a device loop by break or return."""
-    if trace.caches.pop("left_loop", False) or trace.device_loops:
+    counted = trace.caches.pop("left_loop", False)
+    if trace.while_loops and not counted:
+        _refuse_left("while", trace.while_loops[-1])
+    if counted or trace.device_loops:
         _refuse_left("dynamic_range")
 
 
-def _refuse_left(operation: str) -> NoReturn:
+def _refuse_left(operation: str, loop: _While | None = None) -> NoReturn:
+    """Of a `while register:`, with its place."""
+    remedy = (
+        "nl.while_loop, whose body returns the register that says whether to "
+        "go on; or range(), where Python knows when to stop"
+    )
+    where = ""
+    if loop is not None:
+        file = os.path.basename(loop.frame.f_code.co_filename)
+        where = f" (`while` at {file}:{loop.place[0]})"
+        remedy = (
+            "end it by its register: nisa.register_move(register, 0), or "
+            "nisa.register_load of a tile that says whether to go on, at the "
+            "end of the body"
+        )
     refuse(
         "illegal",
         "nki.loop_left",
-        "a device loop was left by break, return or an exception; the device "
-        "runs it to its end",
+        f"a device loop{where} was left by break, return or an exception; it "
+        "cannot be left early: the device runs each round to the body's end",
         operation=operation,
-        remedy="nl.while_loop with a condition register",
+        remedy=remedy,
     )
 
 
-# `while register:` asks for its truth before the first round and after it. Of
-# the loops that are open, innermost last: the frame, the statement's place and
-# the register.
+class _While(NamedTuple):
+    """A `while register:` that is open: the code under way, the statement's
+    line and column, the register's number, and the instruction of Python that
+    asked first."""
+
+    frame: FrameType
+    place: tuple[int, int]
+    register: int
+    entry: int
+
+
+# `while register:` asks for its truth before the first round and after it, by
+# two instructions of Python; trace.while_loops has those that are open.
 def test(register: VirtualRegister) -> bool:
     """The truth of a register: opens a device loop at `while register:`, and
     ends it where the same statement asks again.
@@ -176,9 +218,11 @@ def test(register: VirtualRegister) -> bool:
             "illegal",
             "nki.register_branch",
             "a branch on a register asks for a value that only the device "
-            f"knows{'' if tree_of(file) else hidden}",
-            remedy="nl.while_loop or `while register:` for loops; select "
-            "values with nisa.tensor_copy_predicated or nisa.select_reduce",
+            "knows; Python takes one side of it while the kernel is recorded"
+            f"{'' if tree_of(file) else hidden}",
+            remedy="a loop of one round: nl.while_loop(register, body), whose "
+            "body returns a register with 0; or select values with "
+            "nisa.tensor_copy_predicated or nisa.select_reduce",
         )
     if isinstance(statement.test, _COMPOUND):
         refuse(
@@ -192,10 +236,12 @@ def test(register: VirtualRegister) -> bool:
         )
     loops = trace.while_loops
     place = (statement.lineno, statement.col_offset)
-    if any(loop[0] is frame and loop[1] == place for loop in loops[:-1]):
-        _refuse_left("while")  # one inside of it is still open
-    if loops and loops[-1][0] is frame and loops[-1][1] == place:
-        if loops[-1][2] != register.index:
+    if any(loop.frame is frame and loop.place == place for loop in loops[:-1]):
+        _refuse_left("while", loops[-1])  # inside of it, and still open
+    if loops and loops[-1].frame is frame and loops[-1].place == place:
+        if _ASKS_TWICE and loops[-1].entry == frame.f_lasti:
+            _refuse_left("while", loops[-1])  # it is entered anew
+        if loops[-1].register != register.index:
             refuse(
                 "illegal",
                 "nki.while_condition",
@@ -210,8 +256,27 @@ def test(register: VirtualRegister) -> bool:
         return False
     _begin(trace, "while")
     trace.core.begin_while(register)
-    loops.append((frame, place, register.index))
+    loops.append(_While(frame, place, register.index, frame.f_lasti))
     return True
+
+
+def _asks_twice() -> bool:
+    """Whether this Python compiles the condition of `while` two times: before
+    the first round, and behind the body."""
+
+    class Condition:
+        def __bool__(self) -> bool:
+            asked.append(sys._getframe(1).f_lasti)
+            return len(asked) < 2
+
+    asked: list[int] = []
+    condition = Condition()
+    while condition:
+        pass
+    return asked[0] != asked[1]
+
+
+_ASKS_TWICE = _asks_twice()
 
 
 _COMPOUND = (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp)

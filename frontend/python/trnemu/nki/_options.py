@@ -46,6 +46,7 @@ _TARGET_NAMES = {
     "gen4": "trn3",
 }
 CHECKS = ("full", "memory", "off")
+_FRONTEND = "nki.strict."  # what ids of strict_frontend start with
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,10 @@ class Options:
     stop_at_nan: bool = False
     summary: bool = False
     save: str | None = None
+
+    def allowed_of_runs(self) -> tuple[str, ...]:
+        """allow, without ids of strict_frontend, which no run reports."""
+        return tuple(i for i in self.allow if not i.startswith(_FRONTEND))
 
 
 def target_named(name: Any, where: str = "target") -> str:
@@ -138,7 +143,22 @@ def _allow(given: Any) -> tuple[str, ...]:
     for item in given:
         if not isinstance(item, str):
             raise TypeError(f"allow must be a list of ids, with no {item!r}")
+        if item.startswith(_FRONTEND):
+            _check_frontend_id(item)
     return given
+
+
+def _check_frontend_id(given: str) -> None:
+    """ValueError, with the nearest, for no id of strict_frontend. The run
+    checks all others."""
+    from trnemu.nki._strict_rules import BY_ID
+
+    known = [_FRONTEND + rule for rule in BY_ID]
+    if given in known:
+        return
+    nearest = _trnemu.nearest(given, known)
+    hint = f"; did you mean {nearest!r}?" if nearest else ""
+    raise ValueError(f"there is no diagnostic {given!r} to allow{hint}")
 
 
 def _schedule(given: Any) -> str | int | None:

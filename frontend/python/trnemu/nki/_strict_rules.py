@@ -261,7 +261,7 @@ RULES = (
     Rule("loop_value", "a body of nl.fori_loop that returns a value",
          "the body of fori_loop returns nothing: {what}",
          "keep the value in a tensor that exists before the loop",
-         "documented", TO_06, tracer=True),
+         "documented", TO_06, tracer=True, here="refused"),
     Rule("loop_in_no_reorder", "loops of the device in nl.no_reorder()",
          "a loop of the device inside no_reorder: {what}",
          "put no_reorder around what is inside the loop",

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from threading import get_ident
+from types import CodeType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -105,6 +106,7 @@ class Trace:
 
             self.core = HighPrecisionBuilder(self.core, options.api >= (0, 3))
         self.name = name
+        self.code: CodeType | None = None  # of the kernel's function
         self.cores = cores
         self.grid = grid
         self.options = options

@@ -77,7 +77,7 @@ def read(what: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         program,
         _inputs(trace, program),
         checks="memory",
-        allow=(*options.allow, *_UNWRITTEN),
+        allow=(*options.allowed_of_runs(), *_UNWRITTEN),
         numerics=options.numerics,
         seed=options.seed,
         time=False,

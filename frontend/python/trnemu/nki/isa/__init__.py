@@ -7,6 +7,7 @@ docs/operations has a page for each.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -42,6 +43,9 @@ _OTHERS = ("branch", "nop", "psum_reset", "register_alloc", "register_alu")
 _MEETINGS = ("sendrecv", "core_barrier")
 # What ProgramBuilder's operations take beyond nki.isa's.
 _OURS = ("trigger", "queues")
+# What nki.isa asks for where ProgramBuilder does not: an op of one operand
+# gets operand0=None (nki/api/nki/isa/__init__.py:1081).
+_NEEDED = {"tensor_scalar": "operand0"}
 _ENUMS: dict[str, Any] = {
     "engine": engine,
     "dge_mode": dge_mode,
@@ -62,10 +66,15 @@ def _default(name: str, value: Any) -> Any:
 
 def _signature(operation: Operation) -> inspect.Signature:
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    needed = _NEEDED.get(operation.name)
     return inspect.Signature(
         [
             inspect.Parameter(
-                p.name, kind, default=_default(p.name, p.default_value)
+                p.name,
+                kind,
+                default=inspect.Parameter.empty
+                if p.name == needed
+                else _default(p.name, p.default_value),
             )
             for p in operation.parameters
             if p.name not in _OURS
@@ -97,9 +106,25 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
     return record
 
 
+def _with(needed: str, record: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which a call must give that argument."""
+    name = record.__name__
+    place = list(inspect.signature(record).parameters).index(needed)
+
+    @functools.wraps(record)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if needed not in kwargs and len(args) <= place:
+            raise TypeError(f"{name}() missing required argument: {needed!r}")
+        return record(*args, **kwargs)
+
+    return checked
+
+
 for _index, _operation in enumerate(operations()):
     if _operation.name not in _OTHERS:
         globals()[_operation.name] = _function(_index, _operation)
+for _name, _needed in _NEEDED.items():
+    globals()[_name] = _with(_needed, globals()[_name])
 memset = _compat.strict_memset(memset)  # type: ignore[name-defined] # noqa: F821
 
 

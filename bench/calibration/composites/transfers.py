@@ -1,0 +1,75 @@
+"""The parts of each transfer of a run, from `trnemu profile --json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import trnemu
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one queue of one DMA engine moves of a transfer."""
+
+    instruction: int  # of the profile's rows: the trigger
+    engine: int
+    start: float  # of its payload
+    end: float
+    notify: float  # its semaphore is seen
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The recorded instructions' times, and the parts of transfers."""
+
+    opcode: list[str]
+    start: list[float]
+    end: list[float]
+    table_load: list[float]  # how much of an instruction that is
+    parts: list[Part]
+
+    def of(self, opcode: str) -> list[int]:
+        """The rows of an opcode, in the order they were issued."""
+        return [i for i, o in enumerate(self.opcode) if o == opcode]
+
+    def parts_of(self, row: int) -> list[Part]:
+        """With data: the others only raise the semaphore."""
+        return [p for p in self.parts if p.instruction == row and p.bytes]
+
+    def dma_active_ns(self) -> float:
+        """The time in which at least one engine moves data."""
+        total = last = 0.0
+        for start, end in sorted((p.start, p.end) for p in self.parts if p.bytes):
+            total += max(0.0, end - max(start, last))
+            last = max(last, end)
+        return total
+
+
+def profile(program: trnemu.Program) -> Profile:
+    """Of a run with values off."""
+    command = os.environ.get("TRNEMU_BIN", "trnemu")
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = Path(folder, "case.trn"), Path(folder, "case.json")
+        program.save(path)
+        subprocess.run(
+            [command, "profile", path, "--values", "off", "--checks", "off",
+             "--json", out],
+            check=True, capture_output=True,
+        )
+        found = json.loads(out.read_text())
+    rows, dma = found["instructions"], found["dma"]
+    names = ("instruction", "engine", "start", "end", "notify", "bytes")
+    return Profile(
+        opcode=[found["opcodes"][i] for i in rows["opcode"]],
+        start=rows["start"], end=rows["end"], table_load=rows["extra"],
+        parts=[
+            Part(*values)
+            for values in zip(*(dma[n] for n in names), strict=True)
+        ],
+    )

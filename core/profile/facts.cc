@@ -1,0 +1,85 @@
+#include "core/profile/facts.h"
+
+#include <algorithm>
+
+namespace trnemu {
+namespace {
+
+// One element of the x4 types is four values.
+constexpr double kPacked = 4;
+
+int64_t BytesOf(const Access& a) {
+  const int64_t partitions = a.on_chip() ? a.partitions : 1;
+  return partitions * a.free_size() * static_cast<int64_t>(SizeOf(a.dtype));
+}
+
+void AddBytes(const OperandSpec& spec, const Access& a, InstructionFacts& f) {
+  if (!a.on_chip()) return;
+  f.partitions = std::max<int64_t>(f.partitions, a.partitions);
+  const bool psum = a.space == Space::kPsum;
+  if (spec.role != Role::kOut) {
+    (psum ? f.psum_read : f.sbuf_read) += BytesOf(a);
+  }
+  if (spec.role != Role::kIn) {
+    (psum ? f.psum_written : f.sbuf_written) += BytesOf(a);
+  }
+}
+
+// 2 K M N: K rows of the moving tile, M of the result, N columns moved.
+double MultiplyFlops(const Access& dst, const Access& moving) {
+  return 2.0 * static_cast<double>(moving.partitions) *
+         static_cast<double>(dst.partitions) *
+         static_cast<double>(moving.free_size());
+}
+
+void AddFlops(const Program& program, const CoreProgram& core,
+              const Hardware& hardware, const Instruction& i,
+              InstructionFacts& f) {
+  const auto operands = core.OperandsOf(i);
+  if (i.opcode == Opcode::kMultiplyMovingMx) {
+    using S = slot::MultiplyMovingMx;
+    f.flops = kPacked * MultiplyFlops(operands[S::kDst].access,
+                                      operands[S::kMoving].access);
+    f.adjusted_flops = f.flops / 4;
+    return;
+  }
+  if (i.opcode != Opcode::kMultiplyMoving) return;
+  using S = slot::MultiplyMoving;
+  const auto attributes = core.AttributesOf(i);
+  const Access& moving = operands[S::kMoving].access;
+  f.flops = MultiplyFlops(operands[S::kDst].access, moving);
+  f.fp32 = attributes[S::kPass].integer() != 0;
+  if (f.fp32) f.flops /= 2;
+  const bool fast_fp8 = hardware.generation >= 3 && IsFp8(moving.dtype);
+  const bool wide = f.fp32 || moving.dtype == Dtype::kFloat32;
+  f.adjusted_flops = f.flops * (wide ? 4 : fast_fp8 ? 0.5 : 1);
+  f.transpose = attributes[S::kTranspose].boolean() ||
+                program.operations[i.operation] == "nc_transpose";
+}
+
+}  // namespace
+
+ProgramFacts::ProgramFacts(const Program& program, const Hardware& hardware)
+    : program_(program), first_(program.cores.size()) {
+  facts_.reserve(static_cast<size_t>(program.num_instructions()));
+  for (size_t c = 0; c < program.cores.size(); ++c) {
+    const CoreProgram& core = program.cores[c];
+    for (size_t e = 0; e < core.streams.size(); ++e) {
+      first_[c][e] = facts_.size();
+      for (const Instruction& i : core.streams[e]) {
+        InstructionFacts& f = facts_.emplace_back();
+        const auto specs = Info(i.opcode).operands;
+        const auto operands = core.OperandsOf(i);
+        for (size_t o = 0; o < operands.size(); ++o) {
+          if (operands[o].kind != Operand::Kind::kAccess) continue;
+          AddBytes(specs[o], operands[o].access, f);
+        }
+        f.loads_weights = i.opcode == Opcode::kLoadStationary ||
+                          i.opcode == Opcode::kLoadStationaryMx;
+        AddFlops(program, core, hardware, i, f);
+      }
+    }
+  }
+}
+
+}  // namespace trnemu

@@ -1,0 +1,373 @@
+#include "core/profile/recommend.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "core/profile/analysis.h"
+
+namespace trnemu {
+namespace {
+
+std::string Percent(double share) {
+  return absl::StrFormat("%.0f%%", 100 * share);
+}
+std::string Nanoseconds(Ticks t) {
+  const double ns = static_cast<double>(t) / kTicksPerNs;
+  if (ns < 1e4) return absl::StrFormat("%.0f ns", ns);
+  if (ns < 1e7) return absl::StrFormat("%.1f us", ns / 1e3);
+  return absl::StrFormat("%.2f ms", ns / 1e6);
+}
+
+bool Worth(const ProfileReport& report, Ticks saves) {
+  return report.end > 0 && report.ShareOf(saves) >= kLeastShare;
+}
+
+bool IsEngine(Cause c) {
+  return c == Cause::kTensor || c == Cause::kVector || c == Cause::kScalar ||
+         c == Cause::kGpsimd;
+}
+
+// How much of an instruction's step is on the critical path because of `part`
+// of its issue interval.
+Ticks Within(const PathStep& s, Ticks part) {
+  return std::min(part, s.to - s.from);
+}
+
+// Each step of the path that is an instruction.
+template <typename Visit>
+void ForEachCritical(const ProfileReport& report, Visit visit) {
+  for (const PathStep& s : report.critical_path) {
+    if (s.kind == PathStep::Kind::kInstruction) visit(s, report.row(s.row));
+  }
+}
+
+std::string SourceOf(const ProfileReport& report, const InstructionRecord& r) {
+  const std::string source =
+      report.program->DescribeSource(r.instruction->source);
+  return source.empty() ? "" : absl::StrCat(", first at ", source);
+}
+
+}  // namespace
+
+Advice SmallDescriptors(const ProfileReport& report) {
+  constexpr int64_t kShort = 2048;
+  double bytes = 0, descriptors = 0, all = 0;
+  for (const DmaRecord& d : report.timeline->dma()) {
+    all += static_cast<double>(d.bytes);
+    if (d.descriptors == 0 || d.bytes >= kShort * d.descriptors) continue;
+    bytes += static_cast<double>(d.bytes);
+    descriptors += d.descriptors;
+  }
+  if (descriptors == 0) return std::nullopt;
+  // What the bytes would take at the rate that long descriptors reach.
+  const double rate = report.hardware->dma.sustained_rate;
+  Ticks saves = 0;
+  const DmaRecord* first = nullptr;
+  for (const PathStep& s : report.critical_path) {
+    if (s.kind != PathStep::Kind::kDma) continue;
+    const DmaRecord& d = report.part(s.row);
+    if (d.descriptors == 0 || d.bytes >= kShort * d.descriptors) continue;
+    const auto at_rate =
+        static_cast<Ticks>(static_cast<double>(d.bytes) / rate * kTicksPerNs);
+    saves += std::max<Ticks>(0, Within(s, d.free - d.start) - at_rate);
+    if (first == nullptr) first = &d;
+  }
+  if (!Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "small_descriptors";
+  r.title = "Make DMA descriptors longer";
+  r.text =
+      "A DMA engine reaches its rate with rows of 2 KiB and more. Move more "
+      "bytes of each partition at a time, or lay the tensor in HBM out so that "
+      "a partition's bytes lie one after the other.";
+  r.evidence = absl::StrCat(
+      Percent(bytes / all), " of the DMA bytes are in descriptors of ",
+      absl::StrFormat("%.0f", bytes / descriptors), " bytes on average",
+      SourceOf(report, report.row(first->instruction)));
+  r.saves = saves;
+  return r;
+}
+
+Advice TableReloads(const ProfileReport& report) {
+  std::set<std::pair<int, int>> tables;
+  int64_t loads = 0;
+  Ticks of_one = 0;
+  const InstructionRecord* first = nullptr;
+  for (const InstructionRecord& r : report.timeline->instructions()) {
+    if (r.instruction->engine != Engine::kScalar || r.extra == 0) continue;
+    const auto attributes =
+        report.program->cores[r.core].AttributesOf(*r.instruction);
+    const auto op = attributes[slot::Activate::kOp].as<ActFunction>();
+    const int table =
+        report.hardware->activation_table[static_cast<size_t>(op)];
+    if (!tables.insert({r.core, table}).second && first == nullptr) first = &r;
+    ++loads;
+    of_one = r.extra;
+  }
+  const int64_t again = loads - static_cast<int64_t>(tables.size());
+  if (again <= 0) return std::nullopt;
+  Ticks critical = 0;
+  ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
+    if (r.instruction->engine == Engine::kScalar) {
+      critical += Within(s, r.extra);
+    }
+  });
+  const Ticks saves = std::min(critical, again * of_one);
+  if (!Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "table_reloads";
+  r.title = "Group activations by function";
+  r.text =
+      "The scalar engine holds one table of functions and loads another when "
+      "the function changes. Do all activations of one function before those "
+      "of the next, or use a function of the same table.";
+  r.evidence = absl::StrCat(loads, " tables are loaded where ", tables.size(),
+                            " would do, ", Nanoseconds(of_one), " each",
+                            SourceOf(report, *first));
+  r.saves = saves;
+  return r;
+}
+
+Advice NoOverlap(const ProfileReport& report) {
+  // Runs of loads and of computation along the path.
+  Ticks load = 0, compute = 0;
+  int64_t turns = 0;
+  Cause last = Cause::kNone;
+  for (const PathStep& s : report.critical_path) {
+    if (s.cause == Cause::kLoad) {
+      if (last != Cause::kLoad) ++turns;
+      load += s.to - s.from;
+      last = Cause::kLoad;
+    } else if (IsEngine(s.cause)) {
+      compute += s.to - s.from;
+      last = s.cause;
+    }
+  }
+  // With two turns there is one load that could run beside computation.
+  if (turns < 2) return std::nullopt;
+  const auto saves = static_cast<Ticks>(
+      static_cast<double>(std::min(load, compute)) *
+      static_cast<double>(turns - 1) / static_cast<double>(turns));
+  if (!Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "no_overlap";
+  r.title = "Load the next tile while this one is computed";
+  r.text =
+      "Loads wait for computation and computation for loads. With two or more "
+      "buffers for what is loaded, the next load runs while the engines work.";
+  r.evidence = absl::StrCat("the critical path goes through ", turns,
+                            " loads in turn with "
+                            "computation: ",
+                            Nanoseconds(load), " of loads, ",
+                            Nanoseconds(compute), " of computation");
+  r.saves = saves;
+  return r;
+}
+
+Advice PsumEvacuation(const ProfileReport& report) {
+  Ticks saves = 0;
+  int64_t count = 0;
+  const InstructionRecord* first = nullptr;
+  for (const PathStep& s : report.critical_path) {
+    if (s.kind != PathStep::Kind::kInstruction) continue;
+    const InstructionRecord& r = report.row(s.row);
+    const InstructionFacts& f = report.FactsOf(r);
+    if (r.instruction->engine == Engine::kTensor || f.psum_read == 0) continue;
+    // Somebody on the tensor engine waits for this one.
+    const PathStep* next = &s + 1;
+    while (next < report.critical_path.data() + report.critical_path.size() &&
+           next->kind == PathStep::Kind::kWait &&
+           next->row == (next + 1)->row) {
+      ++next;
+    }
+    if (next >= report.critical_path.data() + report.critical_path.size() ||
+        next->kind != PathStep::Kind::kInstruction ||
+        report.row(next->row).instruction->engine != Engine::kTensor) {
+      continue;
+    }
+    saves += s.to - s.from;
+    ++count;
+    if (first == nullptr) first = &r;
+  }
+  if (count < 2 || !Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "psum_evacuation";
+  r.title = "Let matmuls and the reading of PSUM overlap";
+  r.text =
+      "The tensor engine waits until another engine has read its results out "
+      "of PSUM. Use tiles in two or more of the eight banks in turn, read "
+      "more columns with one instruction, or share the reading between the "
+      "vector and the scalar engine.";
+  r.evidence =
+      absl::StrCat("on the critical path the tensor engine waits ", count,
+                   " times for an instruction that reads PSUM, ",
+                   Nanoseconds(saves), SourceOf(report, *first));
+  r.saves = saves;
+  return r;
+}
+
+Advice Fp32Matmul(const ProfileReport& report) {
+  Ticks critical = 0;
+  int64_t count = 0;
+  const InstructionRecord* first = nullptr;
+  ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
+    const InstructionFacts& f = report.FactsOf(r);
+    if (!f.fp32 || f.transpose) return;
+    critical += Within(s, r.issue_end - r.start);
+    ++count;
+    if (first == nullptr) first = &r;
+  });
+  // Two passes at half the rate against one: three quarters of it.
+  const Ticks saves = critical / 4 * 3;
+  if (!Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "fp32_matmul";
+  r.title = "Multiply in bf16 where its precision is enough";
+  r.text =
+      "A matmul of float32 is two passes at half the rate: four times the time "
+      "of bfloat16. Cast operands that need not be float32; PSUM accumulates "
+      "in float32 all the same. trnemu run --envelope shows what that does to "
+      "the outputs.";
+  r.evidence = absl::StrCat(count,
+                            " float32 multiplications on the critical "
+                            "path take ",
+                            Nanoseconds(critical), SourceOf(report, *first));
+  r.saves = saves;
+  return r;
+}
+
+Advice FewPartitions(const ProfileReport& report) {
+  const auto all = static_cast<double>(report.hardware->memory.partitions);
+  Ticks critical = 0, saves = 0;
+  double partitions = 0;
+  const InstructionRecord* first = nullptr;
+  ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
+    const InstructionFacts& f = report.FactsOf(r);
+    const Engine e = r.instruction->engine;
+    if (f.partitions == 0 || Info(r.instruction->opcode).dma ||
+        e == Engine::kTensor || e == Engine::kSync ||
+        static_cast<double>(f.partitions) > all / 2) {
+      return;
+    }
+    // What goes with the elements of a partition; the fixed part stays.
+    const Ticks time = Within(s, r.issue_end - r.start - r.extra);
+    const double share = static_cast<double>(f.partitions) / all;
+    critical += time;
+    partitions += static_cast<double>(time) * share;
+    saves += static_cast<Ticks>(static_cast<double>(time) * (1 - share));
+    if (first == nullptr) first = &r;
+  });
+  if (!Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "few_partitions";
+  r.title = "Use more partitions";
+  r.text =
+      "An instruction takes as long for one partition as for 128. Lay the "
+      "data out over more partitions, with fewer elements in each.";
+  r.evidence = absl::StrCat(
+      "instructions that take ", Nanoseconds(critical),
+      " of the critical path use ",
+      absl::StrFormat("%.0f", all * partitions / static_cast<double>(critical)),
+      " of ", absl::StrFormat("%.0f", all), " partitions",
+      SourceOf(report, *first));
+  r.saves = saves;
+  return r;
+}
+
+Advice EngineImbalance(const ProfileReport& report) {
+  constexpr Engine kElementwise[] = {Engine::kVector, Engine::kScalar,
+                                     Engine::kGpsimd};
+  Advice best;
+  for (Engine busy : kElementwise) {
+    for (Engine idle : kElementwise) {
+      if (busy == idle) continue;
+      Ticks movable = 0, idle_busy = 0;
+      int64_t count = 0;
+      const InstructionRecord* first = nullptr;
+      ForEachCritical(report,
+                      [&](const PathStep& s, const InstructionRecord& r) {
+                        const OpcodeInfo& info = Info(r.instruction->opcode);
+                        if (r.instruction->engine != busy || info.dma ||
+                            !(info.engines & Bit(idle))) {
+                          return;
+                        }
+                        movable += Within(s, r.issue_end - r.start);
+                        ++count;
+                        if (first == nullptr) first = &r;
+                      });
+      for (const EngineTotals& e : report.engines) {
+        if (e.engine == idle) idle_busy = std::max(idle_busy, e.busy);
+      }
+      // One instruction cannot be shared. The idle engine takes at most half,
+      // and no more than it has time for.
+      if (count < 2) continue;
+      const Ticks saves =
+          std::min(movable / 2, report.end - idle_busy - movable / 2);
+      if (saves <= idle_busy || !Worth(report, saves) ||
+          (best && best->saves >= saves)) {
+        continue;
+      }
+      best.emplace();
+      best->id = "engine_imbalance";
+      best->title = absl::StrCat("Share the work of the ",
+                                 std::string(Name(busy)), " engine");
+      best->text =
+          absl::StrCat("Give about half of the instructions that the ",
+                       std::string(Name(idle)),
+                       " engine can run as well to it (engine=). "
+                       "Compare their costs first: trnemu info OPERATION.");
+      best->evidence = absl::StrCat(
+          "the ", std::string(Name(busy)), " engine takes ",
+          Nanoseconds(movable), " of the critical path with ", count,
+          " instructions that the ", std::string(Name(idle)),
+          " engine could run, which is busy ",
+          Percent(report.ShareOf(idle_busy)), " of the time",
+          SourceOf(report, *first));
+      best->saves = saves;
+    }
+  }
+  return best;
+}
+
+Advice Throttled(const ProfileReport& report) {
+  Ticks saves = 0, busy = 0;
+  ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
+    if (r.instruction->engine != Engine::kTensor) return;
+    saves += Within(s, r.extra);
+    busy += s.to - s.from;
+  });
+  if (!Worth(report, saves)) return std::nullopt;
+  Recommendation r;
+  r.id = "throttled";
+  r.title = "Keep the tensor engine busy";
+  r.text = absl::StrCat(
+      "After idling for ",
+      absl::StrFormat("%.0f", report.hardware->tensor.throttle_window_ns),
+      " ns the tensor engine runs at about half its rate until it has been "
+      "busy as long. Bring its work together, and have its operands ready "
+      "before it starts.");
+  r.evidence = absl::StrCat(
+      "throttling adds ", Nanoseconds(saves), " to ", Nanoseconds(busy),
+      " of the tensor engine's instructions on the critical path");
+  r.saves = saves;
+  return r;
+}
+
+void AddRecommendations(ProfileReport& report) {
+  constexpr Advice (*kRules[])(const ProfileReport&) = {
+      SmallDescriptors, TableReloads,  NoOverlap,       PsumEvacuation,
+      Fp32Matmul,       FewPartitions, EngineImbalance, Throttled};
+  auto& all = report.recommendations;
+  for (const auto rule : kRules) {
+    if (Advice advice = rule(report)) all.push_back(*std::move(advice));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Recommendation& a, const Recommendation& b) {
+                     return a.saves > b.saves;
+                   });
+  if (all.size() > kMostRecommendations) all.resize(kMostRecommendations);
+}
+
+}  // namespace trnemu

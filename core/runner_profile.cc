@@ -1,0 +1,103 @@
+// The runner's side of profiles (core/profile/timeline.h).
+#include "core/profile/timeline.h"
+#include "core/runner.h"
+
+namespace trnemu {
+namespace {
+
+DmaDirection DirectionOf(Space dst, Space src) {
+  const bool to_hbm = dst == Space::kHbm;
+  const bool from_hbm = src == Space::kHbm;
+  if (to_hbm) return from_hbm ? DmaDirection::kHbm : DmaDirection::kStore;
+  return from_hbm ? DmaDirection::kLoad : DmaDirection::kOnChip;
+}
+
+}  // namespace
+
+// `busy` is the engine's busy time before the instruction.
+absl::Status Runner::RecordStep(const Sequencer& s, Ticks busy) {
+  const Ticks issue =
+      profile_.engines[static_cast<size_t>(s.engine)].busy - busy;
+  InstructionRecord record;
+  record.instruction = s.next;
+  record.ready = s.ready;
+  record.start = s.earliest;
+  record.issue_end = s.earliest + issue;
+  record.end = s.last_completion;
+  // What the operands do not account for.
+  if (!Info(s.next->opcode).dma && issue > s.cost.issue) {
+    record.extra = issue - s.cost.issue;
+  }
+  record.core = static_cast<uint8_t>(s.core);
+  timeline_->Add(record);
+  absl::Status status = timeline_->CheckLimit();
+  return status.ok() ? status : Locate(status, s.core, *s.next);
+}
+
+void Runner::RecordPart(Transfer& t, size_t part, const DmaShape& shape,
+                        const PartTimes& times) {
+  DmaRecord record;
+  // The trigger's own record follows.
+  record.instruction = timeline_->next_instruction();
+  record.trigger = t.trigger;
+  record.payload_from = times.payload_from;
+  record.start = times.start;
+  record.free = times.free;
+  record.end = times.end;
+  record.notify = times.notify;
+  record.bytes = shape.bytes;
+  record.descriptors = static_cast<int32_t>(shape.rows);
+  record.queue_set = static_cast<uint16_t>(
+      program_.cores[t.core]
+          .AttributesOf(*t.instruction)[slot::DmaCopy::kQueueSet]
+          .integer());
+  record.queue = static_cast<uint8_t>(part);
+  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
+  record.core = static_cast<uint8_t>(t.core);
+  const Tile& dst = t.dma.dst.tile;
+  record.direction = DirectionOf(dst.space, t.dma.srcs[0].tile.space);
+  if (shape.bytes > 0) {
+    const int64_t count = t.parts[part].count;
+    for (const DmaOperand& src : t.dma.sources()) {
+      if (src.tile.space != Space::kHbm) continue;
+      record.hbm_read += count * static_cast<int64_t>(SizeOf(src.tile.dtype));
+    }
+    if (dst.space == Space::kHbm) {
+      record.hbm_written = count * static_cast<int64_t>(SizeOf(dst.dtype));
+    }
+  }
+  const int32_t row = timeline_->Add(record);
+  if (t.record < 0) t.record = row;
+}
+
+void Runner::RecordExchangePart(Transfer& t, size_t core, size_t part,
+                                const DmaShape& shape, const PartTimes& times) {
+  const ExchangeEnd& end = exchanges_.at(t.exchange).ends[core];
+  DmaRecord record;
+  record.instruction = end.record;
+  record.trigger = end.trigger;
+  record.payload_from = times.payload_from;
+  record.start = times.start;
+  record.free = times.free;
+  record.end = times.end;
+  record.notify = times.notify;
+  record.bytes = shape.bytes;
+  record.descriptors = static_cast<int32_t>(shape.rows);
+  record.queue_set = static_cast<uint16_t>(end.queue_set);
+  record.queue = static_cast<uint8_t>(part);
+  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
+  record.core = static_cast<uint8_t>(core);
+  record.direction = DmaDirection::kOnChip;
+  const int32_t row = timeline_->Add(record);
+  if (t.record < 0) t.record = row;
+}
+
+void Runner::SignalsComeFrom(const Transfer& t, int32_t part, size_t end) {
+  if (timeline_ == nullptr) return;
+  // Of an exchange each part has a record of each end.
+  const int32_t row =
+      t.exchange < 0 ? part : 2 * part + static_cast<int32_t>(end);
+  timeline_->FromPart(t.record + row, now_);
+}
+
+}  // namespace trnemu

@@ -1,0 +1,299 @@
+// trnemu profile: where a program's time goes.
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "core/device.h"
+#include "core/host_memory.h"
+#include "core/profile/report.h"
+#include "frontend/cli/common.h"
+#include "frontend/cli/progress.h"
+#include "frontend/cli/run_options.h"
+#include "frontend/cli/tensors.h"
+#include "frontend/cli/verbs.h"
+#include "frontend/report/report.h"
+#include "isa/container.h"
+
+namespace trnemu::cli {
+namespace {
+
+struct ProfileArgs {
+  RunArgs run;
+  std::vector<std::string> json;  // --json, and its file if it has one
+  bool wants_json = false;
+  std::string trace, csv, html;
+  int64_t max_records = Timeline::kDefaultLimit;
+};
+
+std::atomic<bool> interrupted{false};
+
+absl::Status WriteFile(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool good = file != nullptr;
+  good = good && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr && std::fclose(file) != 0) good = false;
+  if (good) return absl::OkStatus();
+  return ToStatus(InputError("unwritable", Cat("cannot write ", path)));
+}
+
+class ProfileVerb {
+ public:
+  explicit ProfileVerb(const ProfileArgs& args) : args_(args) {}
+
+  int Do() {
+    for (const auto step : {&ProfileVerb::ReadOptions, &ProfileVerb::Load,
+                            &ProfileVerb::ReadArrays, &ProfileVerb::Execute,
+                            &ProfileVerb::WriteFiles}) {
+      const absl::Status status = (this->*step)();
+      if (status.ok()) continue;
+      progress_.Stop();
+      const std::vector<Diagnostic> all =
+          problems_.empty() ? std::vector{DiagnosticOf(status)} : problems_;
+      return Fail("profile", PrintsJson(), all);
+    }
+    Report();
+    return kSuccess;
+  }
+
+ private:
+  // Without a file it is printed.
+  bool PrintsJson() const { return args_.wants_json && JsonFile().empty(); }
+  std::string JsonFile() const {
+    return args_.json.empty() ? "" : args_.json.front();
+  }
+
+  absl::Status ReadOptions() {
+    absl::StatusOr<RunOptions> options = MakeRunOptions(args_.run);
+    if (!options.ok()) return options.status();
+    options_ = *std::move(options);
+    return absl::OkStatus();
+  }
+
+  absl::Status Load() {
+    absl::StatusOr<Program> program = ReadProgram(args_.run.program);
+    if (!program.ok()) return program.status();
+    program_ = std::make_shared<const Program>(*std::move(program));
+    Target target = program_->target;
+    if (!args_.run.target.empty()) {
+      const absl::StatusOr<Target> given = ParseTarget(args_.run.target);
+      if (!given.ok()) return given.status();
+      target = *given;
+    }
+    auto hardware = HardwareOf(target, args_.run.hardware);
+    if (!hardware.ok()) return hardware.status();
+    hardware_ = *std::move(hardware);
+    if (hardware_ == nullptr) {
+      hardware_ = std::shared_ptr<const Hardware>(&HardwareFor(target),
+                                                  [](const Hardware*) {});
+    }
+    const int cores = program_->cores.size() == 2 ? 2 : 1;
+    auto device = Device::Create(target, cores, hardware_);
+    if (!device.ok()) return device.status();
+    device_ = *std::move(device);
+    absl::Status fits =
+        CheckHostMemory(*program_, device_->hardware(), options_);
+    if (!fits.ok()) return fits;
+    auto executable = device_->Load(program_, options_.allow);
+    if (!executable.ok()) return executable.status();
+    executable_ = *std::move(executable);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadArrays() {
+    inputs_ =
+        ReadInputs(*program_, args_.run.inputs, options_.values, problems_);
+    return problems_.empty() ? absl::OkStatus() : ToStatus(problems_.front());
+  }
+
+  absl::Status Execute() {
+    Inputs inputs = AsInputs(inputs_);
+    std::vector<std::vector<std::byte>> zeros;
+    for (const Tensor* tensor : InputsOf(*program_)) {
+      if (inputs.count(tensor->name) > 0) continue;
+      zeros.emplace_back(static_cast<size_t>(tensor->nbytes()));
+      inputs[tensor->name] = {tensor->dtype, true, tensor->shape, zeros.back()};
+    }
+    progress_.Say(Cat("running ", args_.run.program));
+    auto timeline = std::make_shared<Timeline>(args_.max_records);
+    options_.timeline = timeline.get();
+    options_.interrupted = [] { return interrupted.load(); };
+    absl::StatusOr<RunResult> result = executable_->Run(inputs, options_);
+    if (!result.ok()) return result.status();
+    result_ = *std::move(result);
+    progress_.Say("analysing");
+    report_ = MakeProfileReport(
+        program_, hardware_, std::move(timeline), result_.profile.end,
+        std::filesystem::path(args_.run.program).stem().string());
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteHtml() {
+    const absl::StatusOr<std::string> page = RenderReport(ProfileJson(report_));
+    return page.ok() ? WriteFile(args_.html, *page) : page.status();
+  }
+
+  absl::Status WriteFiles() {
+    absl::Status status;
+    if (!JsonFile().empty()) {
+      status = WriteFile(JsonFile(), ProfileJson(report_));
+    }
+    if (status.ok() && !args_.trace.empty()) {
+      status = WriteFile(args_.trace, ProfileTrace(report_));
+    }
+    if (status.ok() && !args_.html.empty()) status = WriteHtml();
+    if (!status.ok() || args_.csv.empty()) return status;
+    std::error_code error;
+    std::filesystem::create_directories(args_.csv, error);
+    for (const auto& [name, text] : ProfileTables(report_)) {
+      const auto path = std::filesystem::path(args_.csv) / (name + ".csv");
+      status = WriteFile(path.string(), text);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  void Report() {
+    progress_.Stop();
+    if (PrintsJson()) return PrintJson(ToJson());
+    for (const Diagnostic& d : result_.diagnostics) {
+      PrintError(Render(d) + "\n");
+    }
+    Print(ProfileText(report_) + "\n");
+    const std::pair<const char*, std::string> files[] = {{"json", JsonFile()},
+                                                         {"trace", args_.trace},
+                                                         {"html", args_.html},
+                                                         {"csv", args_.csv}};
+    std::string lines;
+    for (const auto& [what, path] : files) {
+      if (!path.empty())
+        lines += Cat(what, std::string(11 - std::string(what).size(), ' '),
+                     path, "\n");
+    }
+    if (!lines.empty()) Print("\n" + lines);
+  }
+
+  Json ToJson() const {
+    Json json = Envelope("profile");
+    json["ok"] = true;
+    json["exit_code"] = kSuccess;
+    json["program"] = args_.run.program;
+    json["target"] = result_.target;
+    json["time_ns"] = result_.time_ns;
+    json["instructions"] = result_.profile.instructions;
+    json["summary"] = Json::object();
+    for (const Metric& m : report_.summary) json["summary"][m.name] = m.value;
+    const auto ns = [](Ticks t) {
+      return static_cast<double>(t) / kTicksPerNs;
+    };
+    json["engines"] = Json::array();
+    for (const EngineTotals& e : report_.engines) {
+      json["engines"].push_back({{"core", e.core},
+                                 {"engine", std::string(Name(e.engine))},
+                                 {"instructions", e.instructions},
+                                 {"busy_ns", ns(e.busy)},
+                                 {"active_ns", ns(e.active)},
+                                 {"waiting_ns", ns(e.waiting)}});
+    }
+    json["idle"] = Json::array();
+    for (const CauseTotal& t : report_.stall_totals) {
+      json["idle"].push_back({{"core", t.core},
+                              {"engine", std::string(Name(t.engine))},
+                              {"cause", std::string(Name(t.cause))},
+                              {"count", t.count},
+                              {"total_ns", ns(t.total)}});
+    }
+    json["critical_path"] = Json::array();
+    for (const CauseTotal& t : report_.critical_totals) {
+      json["critical_path"].push_back({{"cause", std::string(Name(t.cause))},
+                                       {"count", t.count},
+                                       {"total_ns", ns(t.total)}});
+    }
+    json["recommendations"] = Json::array();
+    for (const Recommendation& r : report_.recommendations) {
+      json["recommendations"].push_back({{"id", r.id},
+                                         {"title", r.title},
+                                         {"text", r.text},
+                                         {"evidence", r.evidence},
+                                         {"saves_ns", ns(r.saves)}});
+    }
+    json["diagnostics"] = ToJsonArray(result_.diagnostics);
+    json["allowed"] = result_.allowed;
+    return json;
+  }
+
+  const ProfileArgs& args_;
+  Progress progress_{Cat("loading ", args_.run.program)};
+  RunOptions options_;
+  std::shared_ptr<const Program> program_;
+  std::shared_ptr<const Hardware> hardware_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Executable> executable_;
+  std::vector<NamedArray> inputs_;
+  std::vector<Diagnostic> problems_;
+  RunResult result_;
+  ProfileReport report_;
+};
+
+int Profiled(const ProfileArgs& args) {
+  interrupted = false;
+  std::signal(SIGINT, [](int) {
+    interrupted = true;
+    std::signal(SIGINT, SIG_DFL);
+  });
+  const int code = ProfileVerb(args).Do();
+  std::signal(SIGINT, SIG_DFL);
+  return interrupted ? static_cast<int>(kInterrupted) : code;
+}
+
+}  // namespace
+
+void AddProfile(CLI::App& app, Action& action) {
+  CLI::App* sub = app.add_subcommand("profile", "Run and show where time goes");
+  auto args = std::make_shared<ProfileArgs>();
+  AddSimulationOptions(*sub, args->run);
+  CLI::Option* json =
+      sub->add_option(
+             "--json", args->json,
+             "Write all that is known to FILE; without FILE, print one "
+             "JSON object instead of the summary")
+          ->type_name("[FILE]")
+          ->expected(0, 1);
+  sub->add_option("--trace", args->trace,
+                  "Write a timeline that ui.perfetto.dev opens")
+      ->type_name("FILE");
+  sub->add_option("--csv", args->csv,
+                  "Write tables with the vendor profiler's column names")
+      ->type_name("DIR");
+  sub->add_option("--html", args->html,
+                  "Write a report of one file for a browser")
+      ->type_name("FILE");
+  sub->add_option("--max-records", args->max_records,
+                  "Stop with a fault after N records (one an instruction and "
+                  "a DMA part, about 90 bytes each)")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{0}, int64_t{2'000'000'000}));
+  sub->footer(
+      "Examples:\n"
+      "  trnemu profile k.trn --input x=x.npy\n"
+      "  trnemu profile k.trn --values off            no inputs needed, "
+      "faster\n"
+      "  trnemu profile k.trn --values off --trace k.trace.json\n"
+      "  trnemu profile k.trn --values off --html k.html\n"
+      "  trnemu profile k.trn --values off --csv k.profile\n"
+      "  trnemu profile k.trn --values off --json=k.json\n"
+      "  trnemu profile k.trn --values off --hardware what_if.textproto\n"
+      "\n"
+      "docs/profile.md explains every figure. Exit codes: 0 success, 1 a "
+      "fault\n"
+      "in the program, 2 usage or inputs, 3 unsupported, 4 malformed file,\n"
+      "70 a bug in trnemu, 130 interrupted.");
+  sub->callback([args, json, &action] {
+    args->wants_json = json->count() > 0;
+    action = [args] { return Profiled(*args); };
+  });
+}
+
+}  // namespace trnemu::cli
