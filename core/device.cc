@@ -118,8 +118,7 @@ absl::Status CheckOptions(const RunOptions& o) {
   if (o.order != Order::kTimed && (!o.throttle || o.launch_overhead)) {
     const bool launch = o.launch_overhead;
     return MakeFault(
-        Category::kInput,
-        launch ? "option.launch_overhead" : "option.throttle",
+        Category::kInput, launch ? "option.launch_overhead" : "option.throttle",
         absl::StrCat(launch ? "launch_overhead adds to" : "throttle changes",
                      " simulated time, which only the timed schedule has; "
                      "leave it out or choose schedule=timed"));

@@ -71,10 +71,9 @@ void DmaEngines::Advance(OneEngine& engine, Ticks now) {
     Serve(jobs, engine.at, now);
     std::erase_if(jobs, [](const Running& job) { return job.left == 0; });
     engine.at = now;
-    engine.shared =
-        std::any_of(jobs.begin(), jobs.end(), [&](const Running& job) {
-          return job.queue != jobs[0].queue;
-        });
+    engine.shared = std::any_of(
+        jobs.begin(), jobs.end(),
+        [&](const Running& job) { return job.queue != jobs[0].queue; });
     return;
   }
   // One after the other, with known ends.

@@ -197,7 +197,7 @@ class Runner : public FindingSink {
   // Timed order: the part ends then. Parts in a row that end at the same time
   // are one event, unless someone looks on.
   void EndPartAt(Ticks time, int64_t transfer, int32_t part);
-  void EndParts();  // of one trigger
+  void EndParts();                     // of one trigger
   void EndTransfer(int64_t transfer);  // its last part is done
   absl::Status FinishParts(const Event& event);
   // What `parts` parts of a transfer signal together, if that is the same as

@@ -149,11 +149,10 @@ void Runner::ScheduleExchange(int64_t index) {
     for (size_t c = 0; c < 2; ++c) {
       times[c] = {payload, payload, payload, payload, payload};
       if (e.parts[c][p].count == 0) continue;
-      shapes[c] =
-          ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
-      times[c] = AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c],
-                             shapes[c], payload,
-                             e.ends[c].path == DmaEngine::kDma);
+      shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
+      times[c] =
+          AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c], shapes[c],
+                      payload, e.ends[c].path == DmaEngine::kDma);
       done = std::max(done, times[c].notify);
       profile_.dma_bytes += shapes[c].bytes;
     }
@@ -166,8 +165,8 @@ void Runner::ScheduleExchange(int64_t index) {
       RecordExchangePart(t, c, p, shapes[c], times[c]);
     }
     t.done[p] = std::max(t.done[p], done);
-    events_.push({t.done[p], next_sequence_++, t.instruction, t.core, index,
-                  part});
+    events_.push(
+        {t.done[p], next_sequence_++, t.instruction, t.core, index, part});
   }
 }
 

@@ -139,10 +139,11 @@ void Runner::AdvanceArray(Sequencer& s, Ticks start, Cost& cost) {
   if (LoadsArray(opcode)) {
     s.array.Load(s.array_tile, start, cost.issue);
     if (opcode == Opcode::kLoadStationary) {
-      s.array.SetOnezero(s.array_tile,
-                         program_.cores[s.core]
-                             .AttributesOf(*s.next)[slot::LoadStationary::kOnezero]
-                             .boolean());
+      s.array.SetOnezero(
+          s.array_tile,
+          program_.cores[s.core]
+              .AttributesOf(*s.next)[slot::LoadStationary::kOnezero]
+              .boolean());
     }
   } else {
     if (options_.throttle && s.array.Throttled(start, limits)) {

@@ -14,10 +14,9 @@ Ticks& Runner::QueueFree(uint32_t queue) { return queue_free_[queue]; }
 
 // Payloads of one generator keep their distance.
 Ticks Runner::PayloadStart(Sequencer& s, const DmaCost& cost) {
-  Ticks& next =
-      cost.generation == Generation::kHardware
-          ? generators_[s.core][static_cast<size_t>(cost.generator)]
-          : s.next_payload;
+  Ticks& next = cost.generation == Generation::kHardware
+                    ? generators_[s.core][static_cast<size_t>(cost.generator)]
+                    : s.next_payload;
   const Ticks payload = std::max(s.earliest + cost.start, next);
   next = payload + cost.spacing;
   return payload;
@@ -60,9 +59,9 @@ Runner::PartTimes Runner::AddToEngine(size_t core, int64_t transfer,
   if (shared_engines) {
     profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
     DmaEngines& engines = dma_engines_[core];
-    done = engines.Add(static_cast<size_t>(part) % engines.size(), now_,
-                       {transfer, part, queue, start, time.busy, extra},
-                       delays_);
+    done =
+        engines.Add(static_cast<size_t>(part) % engines.size(), now_,
+                    {transfer, part, queue, start, time.busy, extra}, delays_);
     for (const DmaEngines::Delay& d : delays_) Delay(d);
     delays_.clear();
   }

@@ -27,11 +27,10 @@ uint8_t BanksOf(const Tile& t, int64_t bank_bytes) {
 void Runner::PreparePorts(Sequencer& s) const {
   const Hardware& hardware = *machine_.hardware;
   s.ports = {};
-  const bool psum =
-      s.engine == Engine::kVector || s.engine == Engine::kScalar;
-  const bool sbuf = !hardware.features.vector_gpsimd_parallel_sbuf &&
-                    (s.engine == Engine::kVector ||
-                     s.engine == Engine::kGpsimd);
+  const bool psum = s.engine == Engine::kVector || s.engine == Engine::kScalar;
+  const bool sbuf =
+      !hardware.features.vector_gpsimd_parallel_sbuf &&
+      (s.engine == Engine::kVector || s.engine == Engine::kGpsimd);
   if (!psum && !sbuf) return;
   const size_t slots = Info(s.next->opcode).operands.size();
   for (size_t o = 0; o < slots; ++o) {
@@ -39,10 +38,9 @@ void Runner::PreparePorts(Sequencer& s) const {
     const Tile& t = s.slots[o].tile;
     if (t.space == Space::kSbuf) s.ports.sbuf = sbuf;
     if (t.space != Space::kPsum || !psum) continue;
-    s.ports.psum_banks |=
-        hardware.features.vector_scalar_parallel_psum
-            ? BanksOf(t, hardware.memory.psum_bank_bytes)
-            : uint8_t{0xff};
+    s.ports.psum_banks |= hardware.features.vector_scalar_parallel_psum
+                              ? BanksOf(t, hardware.memory.psum_bank_bytes)
+                              : uint8_t{0xff};
   }
 }
 

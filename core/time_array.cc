@@ -103,8 +103,8 @@ int64_t BusyWindow::BusyUntil(Ticks now, Ticks window) {
     busy -= (std::min(b.end, from) - b.start) * b.weight;
   }
   // Those still running are among the last: one for each tile at most.
-  const size_t tail = intervals_.size() - first_ > 16 ? intervals_.size() - 16
-                                                      : first_;
+  const size_t tail =
+      intervals_.size() - first_ > 16 ? intervals_.size() - 16 : first_;
   for (size_t i = tail; i < intervals_.size(); ++i) {
     const Interval& b = intervals_[i];
     if (b.end > now) busy -= (b.end - std::max(b.start, now)) * b.weight;

@@ -199,8 +199,8 @@ StrideCost StridesOf(Opcode opcode, const ExecuteArgs& args,
     side = std::max(side, excess);
     const int64_t wide = std::clamp<int64_t>(step, access.wide_stride_from,
                                              access.wide_stride_to);
-    cost.wide = std::max(
-        cost.wide, static_cast<double>(wide - access.wide_stride_from));
+    cost.wide = std::max(cost.wide,
+                         static_cast<double>(wide - access.wide_stride_from));
   }
   return cost;
 }

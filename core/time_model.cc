@@ -151,16 +151,15 @@ DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
   double at_rate = bytes / dma.rate / cost.rate;
   if (cost.hbm_sides > 0) {
     // The engines of a core together have its share of the stack.
-    const double share =
-        hardware_.memory.hbm_stack_bandwidth / sharers /
-        static_cast<double>(dma.engines * cost.hbm_sides);
+    const double share = hardware_.memory.hbm_stack_bandwidth / sharers /
+                         static_cast<double>(dma.engines * cost.hbm_sides);
     at_rate = std::max(at_rate, bytes / share);
   }
   const double p = cost.law->payload_ns_per_byte;
   const double alone =
-      std::min(row * p, std::max(static_cast<double>(dma.efficient_row_bytes) *
-                                     p,
-                                 row / dma.rate)) *
+      std::min(row * p,
+               std::max(static_cast<double>(dma.efficient_row_bytes) * p,
+                        row / dma.rate)) *
       rows / cost.rate;
   DmaPartTime time;
   time.busy = ToTicks(packets * dma.descriptor_ns + at_rate);

@@ -13,7 +13,7 @@ namespace {
 absl::Status Refused(const absl::Status& status) {
   const absl::string_view message = status.message();
   return hardware::Error("hardware description: ",
-               std::string_view(message.data(), message.size()));
+                         std::string_view(message.data(), message.size()));
 }
 
 // The built-in descriptions are tested; one that does not load is a bug.

@@ -156,12 +156,12 @@ struct DmaLimits {
   int64_t descriptor_dimensions = 0;
   int64_t packet_bytes = 0;
   int64_t efficient_row_bytes = 0;
-  int64_t hwdge_units = 0;            // of a core; 0: no hardware generation
-  int64_t priorities = 0;             // 1: no priorities
-  double peak_rate = 0;               // documented, bytes per ns, one engine
-  double sustained_rate = 0;          // documented as usable
-  double rate = 0;                    // what the time model takes
-  double descriptor_ns = 0;           // of an engine, besides its bytes
+  int64_t hwdge_units = 0;    // of a core; 0: no hardware generation
+  int64_t priorities = 0;     // 1: no priorities
+  double peak_rate = 0;       // documented, bytes per ns, one engine
+  double sustained_rate = 0;  // documented as usable
+  double rate = 0;            // what the time model takes
+  double descriptor_ns = 0;   // of an engine, besides its bytes
   // Between transfers of one sequencer: software makes descriptors, or they
   // were made before the run.
   double software_spacing_ns = 0;
@@ -221,8 +221,8 @@ enum class CostCondition : uint8_t {
   kPsumDest = 9,             // the output lies in PSUM
   kPsumAndSbufSources = 10,  // one input in PSUM, another in SBUF
   kContiguous = 11,          // every tensor operand is, within a partition
-  kDynamic = 12,             // an operand's place depends on a register or index
-  kEvenCount = 13,           // an even number of elements a partition
+  kDynamic = 12,     // an operand's place depends on a register or index
+  kEvenCount = 13,   // an even number of elements a partition
   kMatmulFp32 = 14,  // the tile loaded or moved is fp32 (one of 2 passes)
   kTranspose = 15,   // the tensor engine's transpose mode
   kOnezero = 16,     // either tile of a multiplication is hinted to be 0 or 1

@@ -228,8 +228,7 @@ absl::Status ReadLaws(const pb::Hardware& in, Hardware& out) {
     if (!status.ok()) return status;
   }
   std::stable_sort(
-      out.laws.begin(), out.laws.end(),
-      [](const CostLaw& a, const CostLaw& b) {
+      out.laws.begin(), out.laws.end(), [](const CostLaw& a, const CostLaw& b) {
         return std::tie(a.opcode, a.engine) < std::tie(b.opcode, b.engine);
       });
   return absl::OkStatus();

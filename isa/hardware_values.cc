@@ -74,9 +74,9 @@ absl::Status CheckLaw(const PbLaw& law) {
     return absl::OkStatus();
   }
   const PbConstant* times[] = {
-      &law.fixed(),       &law.per_element(),       &law.minimum(),
-      &law.issue_fixed(), &law.issue_per_element(), &law.issue_minimum(),
-      &law.per_operand(), &law.issue_maximum(),     &law.array_fixed(),
+      &law.fixed(),          &law.per_element(),       &law.minimum(),
+      &law.issue_fixed(),    &law.issue_per_element(), &law.issue_minimum(),
+      &law.per_operand(),    &law.issue_maximum(),     &law.array_fixed(),
       &law.quadrant_change()};
   for (const PbConstant* time : times) {
     if (time->unit() == "cycles") {

@@ -254,10 +254,9 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   }
   if (status.ok() && options.order != Order::kTimed &&
       (!options.throttle || options.launch_overhead)) {
-    return UsageError(
-        Cat(options.launch_overhead ? "--launch-overhead adds to"
-                                    : "--throttle changes",
-            " simulated time, which only --schedule timed has"));
+    return UsageError(Cat(options.launch_overhead ? "--launch-overhead adds to"
+                                                  : "--throttle changes",
+                          " simulated time, which only --schedule timed has"));
   }
   if (status.ok()) status = SetNumerics(args, options);
   if (status.ok()) status = SetAllow(args, options);

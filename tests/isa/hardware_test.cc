@@ -254,10 +254,10 @@ TEST(CostLawTest, GivesTheDocumentedCyclesOnTrn1) {
   EXPECT_THAT(Issue(sum, 8192), DoubleNear(2 * 8192 / 1.12, 1e-6));
   EXPECT_THAT(Completion(sum, 8192), DoubleNear(14987, 10));
   EXPECT_THAT(Issue(sum, 1), DoubleNear(64 / 1.12, 1e-9));
-  const CostLaw& fast = Law(Target::kTrn1, "TensorTensor", Engine::kVector,
-                            Fact(CostCondition::kFastAlu) |
-                                Fact(CostCondition::kAll16BitSbuf) |
-                                Fact(CostCondition::kContiguous));
+  const CostLaw& fast =
+      Law(Target::kTrn1, "TensorTensor", Engine::kVector,
+          Fact(CostCondition::kFastAlu) | Fact(CostCondition::kAll16BitSbuf) |
+              Fact(CostCondition::kContiguous));
   EXPECT_THAT(Issue(fast, 8192), DoubleNear(8192 / 1.12, 1e-6));
   const CostLaw& activate = Law(Target::kTrn1, "Activate", Engine::kScalar);
   EXPECT_THAT(Completion(activate, 1), DoubleNear(159, 0.1));
