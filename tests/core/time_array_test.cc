@@ -19,14 +19,14 @@ constexpr Ticks kNs = 1'000'000;
 
 TEST(BusyWindowTest, CountsWhatLiesInTheWindow) {
   BusyWindow window;
-  EXPECT_EQ(window.BusyUntil(50, 100), 0);
+  EXPECT_EQ(window.BusyUntil(50, 200), 0);
   window.Add(0, 100, 1);
   window.Add(200, 300, 2);
-  EXPECT_EQ(window.BusyUntil(200, 100), 0);
+  EXPECT_EQ(window.BusyUntil(200, 200), 100);
   EXPECT_EQ(window.BusyUntil(250, 200), 50 + 2 * 50);
-  EXPECT_EQ(window.BusyUntil(300, 300), 100 + 2 * 100);
-  EXPECT_EQ(window.BusyUntil(350, 100), 2 * 50);
-  EXPECT_EQ(window.BusyUntil(1000, 100), 0);
+  EXPECT_EQ(window.BusyUntil(300, 200), 2 * 100);
+  EXPECT_EQ(window.BusyUntil(450, 200), 2 * 50);
+  EXPECT_EQ(window.BusyUntil(1000, 200), 0);
 }
 
 TEST(BusyWindowTest, CountsIntervalsThatOverlap) {
