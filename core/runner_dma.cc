@@ -372,8 +372,9 @@ bool Runner::SignalTogether(const Transfer& t, int64_t parts) {
 
 absl::Status Runner::FinishParts(const Event& e) {
   Transfer& t = transfers_[static_cast<size_t>(e.transfer)];
-  if (e.parts > 1 && !options_.values && t.exchange < 0 &&
-      SignalTogether(t, e.parts)) {
+  // A profile has an update of each part.
+  if (e.parts > 1 && !options_.values && timeline_ == nullptr &&
+      t.exchange < 0 && SignalTogether(t, e.parts)) {
     parts_under_way_ -= e.parts;
     t.parts_left -= e.parts;
     if (t.parts_left == 0) EndTransfer(e.transfer);

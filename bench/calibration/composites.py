@@ -140,25 +140,31 @@ def details(ran: Run) -> list[str]:
             f"published ({figure.status}), "
             f"{figure_text(ours, figure.unit)} here."
         )
-    if case.reason:
+    if case.reason and abs(ran.error) > AIM:
         lines.append(f"* Why it is off: {case.reason}")
     return lines
 
 
 HEADER = """# Composite kernels: measured and simulated
 
-Written by `bench/calibration/composites.py --write docs/timing-composites.md`; change that, not this page.
+Written by `bench/calibration/composites.py --write docs/timing-composites.md`;
+change that, not this page.
 
-Kernels whose time on the device was published, built here with the tiling and the data movement that their sources
-describe, and run for their time alone (`--values off`). The rows are those of section 3 of the digest of published timing
-facts, and one of its 2.2; how the model comes by a time, and which constant has which source, is in [time.md](time.md). **No
-constant was fitted to a kernel of this page**: an error here is an error.
+Kernels whose time on the device was published, built here with the tiling and
+the data movement that their sources describe, and run for their time alone
+(`--values off`). The rows are those of section 3 of the digest of published
+timing facts, one of its 2.2, and kernels that stand on the same pages. How the
+model comes by a time, and which constant has which source, is in
+[time.md](time.md). **No constant was fitted to a kernel that is counted here**:
+an error is an error. What a constant was derived from is shown, and not
+counted.
 
-What the rows have in common: instructions of one engine are in the kernel's order, which a vendor's compiler may
-change; a tile's loads are triggered some tiles ahead of the store that waits for its result, since one
-sequencer triggers both; the tensor engine starts cold. *Active*, as in the vendor's profiler, is the time with at
-least one instruction of the engine under way. A figure is *measured*, read off a *picture* of a profile, or *derived* from
-other figures.
+What the rows have in common: instructions of one engine are in the kernel's
+order, which a vendor's compiler may change; where one sequencer triggers loads
+and stores, a tile's loads come some tiles ahead of the store that waits for its
+result; the tensor engine starts cold. *Active*, as in the vendor's profiler, is
+the time with at least one instruction of the engine under way. A figure is
+*measured*, read off a *picture* of a profile, or *derived* from other figures.
 """
 
 

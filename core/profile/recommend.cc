@@ -61,19 +61,30 @@ Advice SmallDescriptors(const ProfileReport& report) {
     descriptors += d.descriptors;
   }
   if (descriptors == 0) return std::nullopt;
-  // What the bytes would take at the rate that long descriptors reach.
-  const double rate = report.hardware->dma.sustained_rate;
-  Ticks saves = 0;
+  // Bytes take as long as at the rate that long descriptors reach. What a small
+  // transfer takes besides is shared by as many as would make one with 2 KiB of
+  // each of its engine's partitions; that of one at least stays.
+  const DmaLimits& dma = report.hardware->dma;
+  const double whole = static_cast<double>(kShort * dma.partitions_per_engine);
+  double bytes_save = 0, fixed_save = 0;
+  int64_t steps = 0;
   const DmaRecord* first = nullptr;
   for (const PathStep& s : report.critical_path) {
     if (s.kind != PathStep::Kind::kDma) continue;
     const DmaRecord& d = report.part(s.row);
     if (d.descriptors == 0 || d.bytes >= kShort * d.descriptors) continue;
-    const auto at_rate =
-        static_cast<Ticks>(static_cast<double>(d.bytes) / rate * kTicksPerNs);
-    saves += std::max<Ticks>(0, Within(s, d.free - d.start) - at_rate);
+    const auto size = static_cast<double>(d.bytes);
+    const auto moving = static_cast<double>(Within(s, d.free - d.start));
+    const double fixed = static_cast<double>(s.to - s.from) - moving;
+    bytes_save +=
+        std::max(0.0, moving - size / dma.sustained_rate * kTicksPerNs);
+    fixed_save += fixed * std::max(0.0, 1 - size / whole);
+    ++steps;
     if (first == nullptr) first = &d;
   }
+  if (steps == 0) return std::nullopt;
+  fixed_save *= 1 - 1 / static_cast<double>(steps);
+  const auto saves = static_cast<Ticks>(bytes_save + fixed_save);
   if (!Worth(report, saves)) return std::nullopt;
   Recommendation r;
   r.id = "small_descriptors";

@@ -53,6 +53,3 @@ r = trnemu.run(p, {"x": x}, schedule="timed", time=False)  # fix: r = trnemu.run
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, stop_at_nan=True, values=False)  # fix: r = trnemu.run(p, {"x": x}, stop_at_nan=True)
-
-#% option.trace shell
-trnemu run k.trn --input x=x.npy --trace t.json  # fix: trnemu run k.trn --input x=x.npy --log t.log

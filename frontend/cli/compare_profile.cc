@@ -1,11 +1,11 @@
 // trnemu compare-profile: measured instructions beside simulated ones.
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
 
 #include "core/profile/compare.h"
 #include "frontend/cli/common.h"
+#include "frontend/cli/outputs.h"
 #include "frontend/cli/verbs.h"
 
 namespace trnemu::cli {
@@ -74,16 +74,6 @@ Json ToJson(const TableComparison& c, bool good) {
   return json;
 }
 
-absl::Status WriteCsv(const std::string& path, const TableComparison& c) {
-  const std::string text = ComparisonCsv(c);
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  bool good = file != nullptr;
-  good = good && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr && std::fclose(file) != 0) good = false;
-  if (good) return absl::OkStatus();
-  return ToStatus(InputError("unwritable", Cat("cannot write ", path)));
-}
-
 int Compare(const CompareArgs& args) {
   const auto fail = [&args](const absl::Status& status) {
     return Fail("compare-profile", args.json, status);
@@ -96,7 +86,7 @@ int Compare(const CompareArgs& args) {
   if (!theirs.ok()) return fail(theirs.status());
   const TableComparison c = CompareTables(*std::move(ours), *std::move(theirs));
   if (!args.csv.empty()) {
-    const absl::Status written = WriteCsv(args.csv, c);
+    const absl::Status written = WriteText(args.csv, ComparisonCsv(c));
     if (!written.ok()) return fail(written);
   }
   const bool good = c.matched > 0 && (!args.max_error ||

@@ -38,6 +38,15 @@ bool Write(std::FILE* file, const void* data, size_t n) {
 
 }  // namespace
 
+absl::Status WriteText(const std::string& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  bool good = file != nullptr;
+  good = good && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file != nullptr && std::fclose(file) != 0) good = false;
+  if (good) return absl::OkStatus();
+  return ToStatus(InputError("unwritable", Cat("cannot write ", path)));
+}
+
 std::string FileNameOf(const std::string& tensor) {
   constexpr char kDigits[] = "0123456789ABCDEF";
   std::string name;

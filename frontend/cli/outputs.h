@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,6 +43,9 @@ class OutputFiles {
   std::vector<File> files_;
   std::vector<std::string> made_;  // directories, outermost first
 };
+
+// Writes a file. Category input.
+absl::Status WriteText(const std::string& path, std::string_view text);
 
 // The file name of a tensor: its own, with what a file name cannot hold
 // written as %XX, and ".npy".

@@ -1,7 +1,6 @@
 // trnemu profile: where a program's time goes.
 #include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -9,6 +8,7 @@
 #include "core/host_memory.h"
 #include "core/profile/report.h"
 #include "frontend/cli/common.h"
+#include "frontend/cli/outputs.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/tensors.h"
@@ -28,15 +28,6 @@ struct ProfileArgs {
 };
 
 std::atomic<bool> interrupted{false};
-
-absl::Status WriteFile(const std::string& path, std::string_view text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  bool good = file != nullptr;
-  good = good && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr && std::fclose(file) != 0) good = false;
-  if (good) return absl::OkStatus();
-  return ToStatus(InputError("unwritable", Cat("cannot write ", path)));
-}
 
 class ProfileVerb {
  public:
@@ -125,22 +116,22 @@ class ProfileVerb {
     progress_.Say("analysing");
     report_ = MakeProfileReport(
         program_, hardware_, std::move(timeline), result_.profile.end,
-        std::filesystem::path(args_.run.program).stem().string());
+        program_->name);
     return absl::OkStatus();
   }
 
   absl::Status WriteHtml() {
     const absl::StatusOr<std::string> page = RenderReport(ProfileJson(report_));
-    return page.ok() ? WriteFile(args_.html, *page) : page.status();
+    return page.ok() ? WriteText(args_.html, *page) : page.status();
   }
 
   absl::Status WriteFiles() {
     absl::Status status;
     if (!JsonFile().empty()) {
-      status = WriteFile(JsonFile(), ProfileJson(report_));
+      status = WriteText(JsonFile(), ProfileJson(report_));
     }
     if (status.ok() && !args_.trace.empty()) {
-      status = WriteFile(args_.trace, ProfileTrace(report_));
+      status = WriteText(args_.trace, ProfileTrace(report_));
     }
     if (status.ok() && !args_.html.empty()) status = WriteHtml();
     if (!status.ok() || args_.csv.empty()) return status;
@@ -148,7 +139,7 @@ class ProfileVerb {
     std::filesystem::create_directories(args_.csv, error);
     for (const auto& [name, text] : ProfileTables(report_)) {
       const auto path = std::filesystem::path(args_.csv) / (name + ".csv");
-      status = WriteFile(path.string(), text);
+      status = WriteText(path.string(), text);
       if (!status.ok()) return status;
     }
     return absl::OkStatus();

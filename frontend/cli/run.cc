@@ -9,6 +9,7 @@
 #include "core/device.h"
 #include "core/envelope.h"
 #include "core/host_memory.h"
+#include "core/profile/report.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/debug_options.h"
 #include "frontend/cli/debug_run.h"
@@ -99,6 +100,7 @@ class RunVerb {
   int OpenFiles();
   int Execute();
   int WriteFiles();
+  absl::Status WriteTrace();
   int Report();
 
   int FailWith(const absl::Status& status) {
@@ -125,7 +127,8 @@ class RunVerb {
   std::optional<InterruptScope> interrupt_scope_;
   OutputFiles outputs_;
   LogFile log_;
-  Json debug_events_;  // of breaks and watches, with --json
+  Json debug_events_;                   // of breaks and watches, with --json
+  std::shared_ptr<Timeline> timeline_;  // with --trace
   RunResult result_;
   std::string envelope_text_, envelope_json_;
 };
@@ -223,6 +226,10 @@ int RunVerb::Execute() {
   progress_.Say(
       Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = [] { return interrupted.load(); };
+  if (!args_.trace.empty()) {
+    timeline_ = std::make_shared<Timeline>();
+    options_.timeline = timeline_.get();
+  }
   const auto run = [&](const RunOptions& options) {
     return executable_->Run(inputs, options);
   };
@@ -277,8 +284,17 @@ int RunVerb::WriteFiles() {
   if (status.ok() && !args_.output_dir.empty()) {
     status = outputs_.Commit(result_.outputs);
   }
+  if (status.ok() && timeline_ != nullptr) status = WriteTrace();
   progress_.Stop();
   return status.ok() ? kSuccess : FailWith(status);
+}
+
+absl::Status RunVerb::WriteTrace() {
+  progress_.Say("writing the trace");
+  return WriteText(args_.trace,
+                   ProfileTrace(MakeProfileReport(
+                       program_, {&device_->hardware(), [](const Hardware*) {}},
+                       timeline_, result_.profile.end, program_->name)));
 }
 
 int RunVerb::Report() {
@@ -289,6 +305,7 @@ int RunVerb::Report() {
   report.result = &result_;
   report.values = options_.values;
   report.log = args_.log;
+  report.trace = args_.trace;
   report.envelope_text = envelope_text_;
   report.envelope_json = envelope_json_;
   for (const Tensor* tensor : OutputsOf(*program_)) {

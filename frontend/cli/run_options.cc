@@ -201,7 +201,9 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "Write one line per retired instruction and its effects")
       ->type_name("FILE");
   AddDebugOptions(run, args);
-  run.add_option("--trace", args.trace, "Not in this version")
+  run.add_option("--trace", args.trace,
+                 "Write a timeline that ui.perfetto.dev opens; trnemu profile "
+                 "has more")
       ->type_name("FILE");
   run.add_flag("--json", args.json,
                "Print one JSON object instead of the summary");
@@ -209,11 +211,6 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
 
 absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   RunOptions options;
-  if (!args.trace.empty()) {
-    return MakeFault(Category::kUnsupported, "option.trace",
-                     "--trace is not in this version of trnemu; --log FILE "
-                     "writes the start and end of every instruction");
-  }
   options.checks = args.checks == "full"     ? Checks::kFull
                    : args.checks == "memory" ? Checks::kMemory
                                              : Checks::kOff;
@@ -238,6 +235,12 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   }
   absl::Status status = CheckDebugOptions(args);
   if (status.ok()) status = SetSchedule(args, options);
+  if (status.ok() && !args.trace.empty() &&
+      (options.order != Order::kTimed || args.explore || args.envelope)) {
+    return UsageError(
+        "--trace is of one run in simulated time; leave out --time off, "
+        "--schedule, --explore and --envelope");
+  }
   if (status.ok() && args.max_time_ns && options.order != Order::kTimed) {
     return UsageError(
         "--max-time-ns needs simulated time, which only --schedule timed has");

@@ -99,6 +99,9 @@ void PrintText(const RunReport& report) {
               " with the result in every bit\n"));
   }
   if (!report.log.empty()) Print(Cat("log           ", report.log, "\n"));
+  if (!report.trace.empty()) {
+    Print(Cat("trace         ", report.trace, "\n"));
+  }
   for (const Comparison& c : report.comparisons) {
     const std::string line = "expect        " + Describe(c) + "\n";
     c.ok() ? Print(line) : PrintError(line);

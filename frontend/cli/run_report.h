@@ -19,7 +19,7 @@ struct RunReport {
   std::string program;
   const RunResult* result = nullptr;
   bool values = true;
-  std::string log;
+  std::string log, trace;
   int64_t explored = 0;  // schedules that agree with the result
   Json debug_events;     // of breaks and watches; null: there were none
   std::string envelope_text, envelope_json;  // "" without --envelope

@@ -67,11 +67,13 @@ def test_vector_add_adds_every_element_once(
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
-@pytest.mark.parametrize("kind", ["tiled", "blocked"])
+@pytest.mark.parametrize("kind", ["tiled", "hoisted", "blocked"])
 def test_the_tutorials_matmul_multiplies(kind: str, dtype: str) -> None:
     sizes = matmul_tutorial.Sizes(k=2048, m=256, n=1024)
     if kind == "tiled":
         program = matmul_tutorial.tiled("trn2", dtype, "sync", sizes)
+    elif kind == "hoisted":
+        program = matmul_tutorial.hoisted("trn2", dtype, 2, 1, "sync", sizes)
     else:
         program = matmul_tutorial.blocked(
             "trn2", dtype, 2, ("sync", "gpsimd"), sizes
@@ -238,10 +240,26 @@ def test_a_bound_above_15_percent_has_a_written_reason() -> None:
 def test_rmsnorm_quant_has_the_times_of_each_phase_of_its_picture(
     runs: dict[str, Run]
 ) -> None:
+    # 10 % is what figures that were read off pictures are held to.
     ran = runs["8 rmsnorm_quant, whole trn2"]
     for figure in ran.case.figures:
-        assert figure.ours(ran) == pytest.approx(figure.published, rel=0.05), (
+        assert figure.ours(ran) == pytest.approx(figure.published, rel=0.1), (
             figure.name
+        )
+
+
+def test_exp_has_the_phases_of_its_picture_one_after_the_other(
+    runs: dict[str, Run]
+) -> None:
+    for ran in (r for r in runs.values() if r.case.row == "2"):
+        lengths = {f.name: f.ours(ran) for f in ran.case.figures}
+        assert sum(lengths.values()) == pytest.approx(ran.kernel_ns)
+        assert min(lengths.values()) > 0
+        # spec/timing.md 1.3: measured laws of single instructions.
+        assert lengths["table load"] == pytest.approx(1283)
+        n = 4096 if "[4," in ran.case.name else 128
+        assert lengths["ACTIVATE"] == pytest.approx(
+            295.7 + 0.833 * n, rel=0.03
         )
 
 

@@ -52,7 +52,8 @@ def looped(b):
 
 
 def two_cores(b):
-    x, y = b.input("x", (2, 128, 64)), b.output("y", (2, 128, 64))
+    x = b.input("x", (2, 128, 64), "float32")
+    y = b.output("y", (2, 128, 64), "float32")
     for core in range(2):
         with b.core(core):
             t, u = b.sbuf((128, 64), "float32"), b.sbuf((128, 64), "float32")
@@ -261,6 +262,31 @@ def test_flops_of_a_matmul_are_2kmn():
         flops / (512 * 128 * 2 + 512 * 512 * 2 + 128 * 512 * 4))
 
 
+def test_a_kernel_of_nki_has_a_profile():
+    import trnemu.nki as nki
+    import trnemu.nki.isa as nisa
+    import trnemu.nki.language as nl
+
+    @nki.jit
+    def double(x):
+        y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+        t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=t, src=x)
+        nisa.tensor_tensor(dst=t, data1=t, data2=t, op=nl.add)
+        nisa.dma_copy(dst=y, src=t)
+        return y
+
+    array = np.ones((128, 64), np.float32)
+    with_values = double.profile(array)
+    operations = list(with_values.instructions["operation"])
+    assert sorted(operations) == ["dma_copy", "dma_copy", "tensor_tensor"]
+    assert "test_profile.py" in with_values.instructions["source"][0]
+    without = double.profile(nki.TensorSpec((128, 64), "float32"))
+    assert without.time_ns == with_values.time_ns
+    double(array)
+    assert with_values.time_ns == double.result.time_ns
+
+
 def test_too_many_records_are_a_fault():
     with pytest.raises(trnemu.Fault) as fault:
         trnemu.profile(PROGRAMS["loop"](), max_records=10)
@@ -303,14 +329,16 @@ def activations(order):
 
 def buffered(buffers):
     def body(b):
-        x, y = b.input("x", (8, 128, 2048)), b.output("y", (8, 128, 2048))
+        x = b.input("x", (8, 128, 2048), "float32")
+        y = b.output("y", (8, 128, 2048), "float32")
         tiles = [b.sbuf((128, 2048), "float32") for _ in range(buffers)]
         outs = [b.sbuf((128, 2048), "float32") for _ in range(2)]
         for i in range(8):
             t, u = tiles[i % buffers], outs[i % 2]
             b.dma_copy(dst=t, src=x[i])
             b.tensor_tensor(dst=u, data1=t, data2=t, op="add")
-            b.dma_copy(dst=y[i], src=u)
+            # Stores from another engine: loads need not wait for them.
+            b.dma_copy(dst=y[i], src=u, trigger="scalar")
     return body
 
 
@@ -333,7 +361,8 @@ def evacuated(banks):
 def partitions(count):
     def body(b):
         shape = (count, 65536 // count)
-        x, y = b.input("x", shape), b.output("y", shape)
+        x = b.input("x", shape, "float32")
+        y = b.output("y", shape, "float32")
         t = b.sbuf(shape, "float32")
         b.dma_copy(dst=t, src=x)
         for _ in range(8):
@@ -353,18 +382,19 @@ def copies(engines):
 
 
 def bursts(gap):
-    """Matmuls with a wait for the vector engine before each, or none."""
+    """Matmuls in groups of ten, between which the vector engine fills the
+    stationary tile for longer than the window; or without a pause."""
     def body(b):
         t, y = in_and_out(b, dtype="bfloat16")
-        w = b.sbuf((128, 128), "bfloat16")
-        b.memset(dst=w, value=1.0)
+        w = b.sbuf((128, 8192), "float32")
         p = b.psum((128, 512), "float32")
-        for _ in range(6 if gap else 60):
-            if gap:
-                u = b.sbuf((128, 4096), "float32")
-                b.memset(dst=u, value=1.0)
+        b.memset(dst=w, value=1.0)
+        stationary = w.view("bfloat16")[:, :128]
+        for i in range(60 if gap else 600):
+            if gap and i % 10 == 0:
                 b.memset(dst=w, value=1.0)
-            b.nc_matmul(dst=p, stationary=w, moving=t, accumulate=False)
+            b.nc_matmul(dst=p, stationary=stationary, moving=t,
+                        accumulate=False)
         b.tensor_copy(dst=t, src=p)
         b.dma_copy(dst=y, src=t)
     return body
@@ -380,7 +410,7 @@ RULES = {
                     lambda b: multiplied(b, "bfloat16", k=8)),
     "few_partitions": (partitions(16), partitions(128)),
     "engine_imbalance": (copies(["vector"] * 8),
-                         copies(["vector", "scalar"] * 4)),
+                         copies(["vector", "scalar", "vector", "gpsimd"] * 2)),
     "throttled": (bursts(True), bursts(False)),
 }
 
@@ -463,6 +493,17 @@ def test_exit_codes(program, tmp_path):
     assert command("profile", *off, "--csv", "/dev/null/x").returncode == USAGE
     (tmp_path / "bad.trn").write_bytes(b"none")
     assert command("profile", tmp_path / "bad.trn").returncode == MALFORMED
+
+
+def test_run_writes_the_same_trace(program, tmp_path):
+    files = tmp_path / "run.json", tmp_path / "profile.json"
+    for verb, file in zip(("run", "profile"), files):
+        result = command(verb, program, "--values", "off", "--trace", file)
+        assert result.returncode == SUCCESS, result.stderr
+    assert files[0].read_bytes() == files[1].read_bytes()
+    for more in ("--time", "off"), ("--schedule", "3"), ("--explore", "2"):
+        result = command("run", program, "--trace", files[0], *more)
+        assert result.returncode == USAGE
 
 
 HEAD = "engine,opcode,start_ts,duration_ns\n"

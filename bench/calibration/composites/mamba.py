@@ -34,7 +34,9 @@ def mamba(target: str) -> trnemu.Program:
     def tile(columns: int, partitions: int = P) -> trnemu.View:
         return b.sbuf((partitions, columns), "float32")
 
-    def loaded(src: trnemu.View, columns: int, partitions: int = P) -> trnemu.View:
+    def loaded(
+        src: trnemu.View, columns: int, partitions: int = P
+    ) -> trnemu.View:
         t = tile(columns, partitions)
         b.dma_copy(dst=t, src=src, trigger="sync")
         return t

@@ -125,7 +125,8 @@ def cases() -> list[Case]:
         figures=(
             picture("scalar start to fp8 tile", 63.75e3, _body),
             picture("squares and sum", SQUARES, _squares),
-            picture("rsqrt of a column, less its table load", 313, _length("Activate", 1)),
+            picture("rsqrt of a column, less its table load", 313,
+                    _length("Activate", 1)),
             picture("gamma and scale, 32 chunks", 20.5e3, _stream),
             picture("gamma and scale, one", 745,
                     _length("ScalarTensorTensor", 0)),

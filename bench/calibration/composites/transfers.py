@@ -1,13 +1,8 @@
-"""The parts of each transfer of a run, from `trnemu profile --json`."""
+"""The parts of each transfer of a run, from its profile."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 import trnemu
 
@@ -45,7 +40,8 @@ class Profile:
     def dma_active_ns(self) -> float:
         """The time in which at least one engine moves data."""
         total = last = 0.0
-        for start, end in sorted((p.start, p.end) for p in self.parts if p.bytes):
+        spans = sorted((p.start, p.end) for p in self.parts if p.bytes)
+        for start, end in spans:
             total += max(0.0, end - max(start, last))
             last = max(last, end)
         return total
@@ -53,23 +49,14 @@ class Profile:
 
 def profile(program: trnemu.Program) -> Profile:
     """Of a run with values off."""
-    command = os.environ.get("TRNEMU_BIN", "trnemu")
-    with tempfile.TemporaryDirectory() as folder:
-        path, out = Path(folder, "case.trn"), Path(folder, "case.json")
-        program.save(path)
-        subprocess.run(
-            [command, "profile", path, "--values", "off", "--checks", "off",
-             "--json", out],
-            check=True, capture_output=True,
-        )
-        found = json.loads(out.read_text())
-    rows, dma = found["instructions"], found["dma"]
+    found = trnemu.profile(program, checks="off")
+    rows, dma = found.instructions, found.dma
     names = ("instruction", "engine", "start", "end", "notify", "bytes")
     return Profile(
-        opcode=[found["opcodes"][i] for i in rows["opcode"]],
-        start=rows["start"], end=rows["end"], table_load=rows["extra"],
+        opcode=rows["opcode"].tolist(), start=rows["start"].tolist(),
+        end=rows["end"].tolist(), table_load=rows["extra"].tolist(),
         parts=[
             Part(*values)
-            for values in zip(*(dma[n] for n in names), strict=True)
+            for values in zip(*(dma[n].tolist() for n in names), strict=True)
         ],
     )

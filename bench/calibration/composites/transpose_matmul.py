@@ -98,7 +98,7 @@ def cases() -> list[Case]:
                 transpose_matmul, target, chunk, width, "scalar"
             ),
             opcodes={
-                "DmaCopy": blocks * K_TILES * (1 + chunks) + blocks * 8 * chunks,
+                "DmaCopy": blocks * (K_TILES * (1 + chunks) + 8 * chunks),
                 "MultiplyMoving": 2 * matmuls, "LoadStationary": 2 * matmuls,
                 "TensorCopy": blocks * 8 * widths,
             },

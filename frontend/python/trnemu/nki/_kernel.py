@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from trnemu import _trnemu
+from trnemu._profile import ProfileReport, profile
 from trnemu._run import RunResult, explore, run_into
 from trnemu._trnemu import Program
 from trnemu.nki import _checks, _compat, _loops, _options, _trace
@@ -241,6 +242,29 @@ class Kernel:
         trace.progress(final=True)
         program = self._last["program"] = trace.core.build()
         return Recording(trace, program, arguments, result)
+
+    def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
+        """Where the kernel's time goes for these arguments (docs/profile.md),
+        which are not written to. Tensors may be trnemu.nki.TensorSpec(shape,
+        dtype): then no values are computed. Options as at a launch, without
+        schedule. Fault as at a launch."""
+        recording = self.record(*args, **kwargs)
+        known = set(recording.program.inputs)
+        values = recording.arguments.values
+        defaults = recording.trace.options
+        return profile(
+            recording.program,
+            {k: v for k, v in values.items() if k in known}
+            if recording.arguments.complete
+            else None,
+            name=self.__name__,
+            checks=defaults.checks,
+            allow=defaults.allow,
+            strict=defaults.strict,
+            numerics=defaults.numerics,
+            seed=defaults.seed,
+            max_instructions=defaults.max_instructions,
+        )
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
