@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/rows.h"
+#include "core/profile/facts.h"
 #include "core/profile/timeline.h"
 #include "core/shadow.h"
 #include "isa/text.h"
@@ -503,6 +504,10 @@ void Runner::Retire(Sequencer& s) {
   ++profile_.engines[static_cast<size_t>(s.engine)].instructions;
   ++opcode_counts_[static_cast<size_t>(s.next->opcode)];
   if (s.next->step == 0) ++operation_counts_[s.next->operation];
+  if (s.engine == Engine::kTensor) {
+    profile_.matmul_flops +=
+        static_cast<int64_t>(FlopsOf(*s.program, *s.next));
+  }
   const Instruction* const from = s.next;
   s.ran[static_cast<size_t>(from - s.begin)] =
       static_cast<uint64_t>(profile_.instructions);

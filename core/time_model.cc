@@ -148,7 +148,12 @@ DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
   const double row = bytes / rows;
   const double packets =
       rows * std::ceil(row / static_cast<double>(dma.packet_bytes));
-  double at_rate = bytes / dma.rate / cost.rate;
+  // A longer row takes no longer than the longest short one until its bytes do.
+  const double full = static_cast<double>(dma.efficient_row_bytes);
+  const double busy_row =
+      std::min(row / dma.short_row_rate,
+               std::max(full / dma.short_row_rate, row / dma.rate));
+  double at_rate = busy_row * rows / cost.rate;
   if (cost.hbm_sides > 0) {
     // The engines of a core together have its share of the stack.
     const double share = hardware_.memory.hbm_stack_bandwidth / sharers /

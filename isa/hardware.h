@@ -138,7 +138,9 @@ inline constexpr std::array<std::string_view, 4> kDmaDirectionNames = {
 // DMA engine to itself takes
 //   payload_fixed_ns + n * min(b * p, max(efficient_row_bytes * p, b / rate))
 // with p = payload_ns_per_byte, and keeps the engine busy for
-//   n * (descriptor_ns for each packet of a row + b / rate);
+//   n * (descriptor_ns for each packet of a row
+//        + min(b / s, max(efficient_row_bytes / s, b / rate)))
+// with s = short_row_rate;
 // the semaphore rises notify_ns after the payload's end. Two transfers of one
 // hardware descriptor generator start at least spacing_ns apart.
 struct DmaLaw {
@@ -161,6 +163,7 @@ struct DmaLimits {
   double peak_rate = 0;       // documented, bytes per ns, one engine
   double sustained_rate = 0;  // documented as usable
   double rate = 0;            // what the time model takes
+  double short_row_rate = 0;  // of rows up to efficient_row_bytes
   double descriptor_ns = 0;   // of an engine, besides its bytes
   // Between transfers of one sequencer: software makes descriptors, or they
   // were made before the run.

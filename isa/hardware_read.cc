@@ -125,6 +125,8 @@ DmaLimits ReadDma(const pb::Hardware::Dma& in) {
   out.peak_rate = in.peak_rate().value();
   out.sustained_rate = in.sustained_rate().value();
   out.rate = in.rate().value();
+  out.short_row_rate =
+      in.has_short_row_rate() ? in.short_row_rate().value() : out.rate;
   out.descriptor_ns = in.per_descriptor().value();
   out.software_spacing_ns = in.software_spacing().value();
   out.static_spacing_ns = in.static_spacing().value();
