@@ -115,6 +115,14 @@ absl::Status CheckOptions(const RunOptions& o) {
                      "max_time_ns limits simulated time, which only the timed "
                      "schedule has; leave it out or choose schedule=timed");
   }
+  if (o.order != Order::kTimed && (!o.throttle || o.launch_overhead)) {
+    const bool launch = o.launch_overhead;
+    return MakeFault(
+        Category::kInput, launch ? "option.launch_overhead" : "option.throttle",
+        absl::StrCat(launch ? "launch_overhead adds to" : "throttle changes",
+                     " simulated time, which only the timed schedule has; "
+                     "leave it out or choose schedule=timed"));
+  }
   if (!(o.max_time_ns.value_or(0) >= 0)) {
     return MakeFault(Category::kInput, "option.max_time_ns",
                      "max_time_ns must not be negative");

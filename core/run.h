@@ -63,10 +63,12 @@ inline constexpr int64_t kDefaultMaxInstructions = 1'000'000'000;
 struct RunOptions {
   Checks checks = Checks::kFull;
   Order order = Order::kTimed;
-  uint64_t schedule_seed = 0;  // kRandom
-  bool time = true;            // false excludes Order::kTimed
-  bool values = true;          // false: time alone, no outputs
-  bool strict = false;         // warnings are errors
+  uint64_t schedule_seed = 0;    // kRandom
+  bool time = true;              // false excludes Order::kTimed
+  bool throttle = true;          // the tensor engine's limit after idling
+  bool launch_overhead = false;  // the fixed time of a kernel launch
+  bool values = true;            // false: time alone, no outputs
+  bool strict = false;           // warnings are errors
   std::vector<std::string> allow;
   NumericsOptions numerics;
   uint64_t seed = 0;  // of the device's random generators

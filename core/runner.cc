@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/engines/rows.h"
+#include "core/profile/facts.h"
 #include "core/profile/timeline.h"
 #include "core/shadow.h"
 #include "isa/text.h"
@@ -33,7 +34,13 @@ Runner::Runner(const Program& program, Machine& machine,
       semaphores_(program.semaphores.size()),
       semaphore_use_(program),
       exchanges_(program),
-      dma_engine_free_(program.cores.size()),
+      dma_engines_(program.cores.size(),
+                   DmaEngines(static_cast<size_t>(
+                       machine.hardware->dma.engines))),
+      generators_(program.cores.size(),
+                  std::vector<Ticks>(static_cast<size_t>(
+                      machine.hardware->dma.hwdge_units))),
+      hbm_until_(program.cores.size(), 0),
       queue_free_(program.queue_sets.size() * kQueues, 0),
       pending_parts_(program.queue_sets.size() * kQueues),
       staged_parts_(pending_parts_.size()),
@@ -110,6 +117,7 @@ absl::Status Runner::Run() {
   if (!paused_) {
     started_ = std::chrono::steady_clock::now();
     SetInstructionLimit();
+    StartTime();
   }
   paused_ = false;
   switch (options_.order) {
@@ -163,6 +171,7 @@ absl::Status Runner::RunTimed() {
         (best == nullptr || events_.top().time <= best->earliest)) {
       const Event event = events_.top();
       events_.pop();
+      if (PutOff(event)) continue;
       now_ = event.time;
       absl::Status status =
           event.transfer >= 0
@@ -176,6 +185,7 @@ absl::Status Runner::RunTimed() {
       best->blocked = true;
       continue;
     }
+    if (WaitsForPorts(*best)) continue;
     absl::Status status = Step(*best);
     if (!status.ok() || paused_) return status;
   }
@@ -494,6 +504,10 @@ void Runner::Retire(Sequencer& s) {
   ++profile_.engines[static_cast<size_t>(s.engine)].instructions;
   ++opcode_counts_[static_cast<size_t>(s.next->opcode)];
   if (s.next->step == 0) ++operation_counts_[s.next->operation];
+  if (s.engine == Engine::kTensor) {
+    profile_.matmul_flops +=
+        static_cast<int64_t>(FlopsOf(*s.program, *s.next));
+  }
   const Instruction* const from = s.next;
   s.ran[static_cast<size_t>(from - s.begin)] =
       static_cast<uint64_t>(profile_.instructions);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/dma_engines.h"
 #include "core/engines/dma.h"
 #include "core/exchange.h"
 #include "core/execution.h"
@@ -90,6 +91,7 @@ class Runner : public FindingSink {
     size_t core = 0;
     DmaTransfer dma;
     std::vector<DmaPart> parts;
+    std::vector<Ticks> done;  // timed order: when each part is
     int64_t parts_left = 0;
     Ticks trigger = 0;
     int32_t resolved = -1;  // as Event::resolved
@@ -97,6 +99,15 @@ class Runner : public FindingSink {
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
     // With a log: what its parts wrote, an exchange's by core.
     std::vector<EffectDigest> digests;
+  };
+
+  // When what happens to a part.
+  struct PartTimes {
+    Ticks payload_from = 0;  // its bytes could go
+    Ticks start = 0;         // its DMA engine takes it up
+    Ticks free = 0;          // and is done with it
+    Ticks end = 0;           // its last byte is there
+    Ticks notify = 0;        // its signals are given
   };
 
   // Races (core/runner_races.cc): the trace of what happens, and what follows
@@ -122,9 +133,19 @@ class Runner : public FindingSink {
   // takes the host longer to get there than to do the rest.
   void Prefetch(const Sequencer& s) const;
   void PrepareTime(Sequencer& s);
-  Cost CostOf(Sequencer& s);
+  // `known`: facts that the instruction alone does not show.
+  Cost CostOf(Sequencer& s, CostFacts known = 0);
+  // The fixed time of a launch, if asked for.
+  void StartTime();
   Ticks StallOfTensor(const Sequencer& s) const;
   Ticks StallOfDependence(const Sequencer& s) const;
+  Ticks StallOfTranspose(const Sequencer& s) const;
+  void PreparePorts(Sequencer& s) const;
+  // Whether another engine holds a memory that the instruction goes to; then
+  // it starts later.
+  bool WaitsForPorts(Sequencer& s);
+  void AddTableLoad(Sequencer& s, Cost& cost) const;
+  void AdvanceArray(Sequencer& s, Ticks start, Cost& cost);
   ExecuteArgs ArgsOf(const Sequencer& s) const;
   bool WaitsHold(const Sequencer& s) const;
   // Takes the instruction at s.next; its waits must hold.
@@ -153,7 +174,21 @@ class Runner : public FindingSink {
                               DmaTransfer& dma, DmaOperand& to);
   void WarnOfTransfer(const DmaTransfer& dma);
   void AdvanceTime(Sequencer& s);
+  // DMA (core/runner_time_dma.cc).
   void ScheduleParts(Sequencer& s, int64_t transfer);
+  Ticks PayloadStart(Sequencer& s, const DmaCost& cost);
+  void CountPart(const DmaTransfer& dma, DmaPart part, const DmaShape& shape);
+  // Cores of its stack that use HBM at that time, it included.
+  int Sharers(size_t core, const DmaCost& cost, Ticks start) const;
+  PartTimes AddToEngine(size_t core, int64_t transfer, int32_t part,
+                        uint32_t queue, const DmaCost& cost,
+                        const DmaShape& shape, Ticks start,
+                        bool shared_engines = true);
+  // A part that was scheduled is done later than was said.
+  void Delay(const DmaEngines::Delay& delay);
+  // Whether parts are done only later than their event says; then they have
+  // events of their own.
+  bool PutOff(const Event& event);
   // Random order: a part's first step, at the head of a queue. Its second is
   // FinishPart from what the first has staged.
   absl::Status ReadPart(int64_t transfer, int32_t part, StagedPart& staged);
@@ -162,7 +197,7 @@ class Runner : public FindingSink {
   // Timed order: the part ends then. Parts in a row that end at the same time
   // are one event, unless someone looks on.
   void EndPartAt(Ticks time, int64_t transfer, int32_t part);
-  void EndParts();  // of one trigger
+  void EndParts();                     // of one trigger
   void EndTransfer(int64_t transfer);  // its last part is done
   absl::Status FinishParts(const Event& event);
   // What `parts` parts of a transfer signal together, if that is the same as
@@ -206,14 +241,7 @@ class Runner : public FindingSink {
   // reads of unwritten bytes are allowed.
   mutable int writers_described_ = 0;
   absl::Status Deadlock() const;
-  // Profiles (core/runner_profile.cc). When what happens to a part:
-  struct PartTimes {
-    Ticks payload_from = 0;  // its bytes could go
-    Ticks start = 0;         // its DMA engine takes it up
-    Ticks free = 0;          // and is done with it
-    Ticks end = 0;           // its last byte is there
-    Ticks notify = 0;        // its signals are given
-  };
+  // Profiles (core/runner_profile.cc).
   absl::Status RecordStep(const Sequencer& s, Ticks busy);
   void RecordPart(Transfer& t, size_t part, const DmaShape& shape,
                   const PartTimes& times);
@@ -240,7 +268,7 @@ class Runner : public FindingSink {
   std::string DigestOf(const Sequencer& s) const;
   Effect EffectOf(int64_t transfer, int32_t part,
                   const StagedPart* staged) const;
-  Ticks& QueueFree(uint32_t queue_set, int queue);
+  Ticks& QueueFree(uint32_t queue);
 
   const Program& program_;
   Machine& machine_;
@@ -265,7 +293,12 @@ class Runner : public FindingSink {
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;
   Exchanges exchanges_;
-  std::vector<std::array<Ticks, 16>> dma_engine_free_;  // per core
+  // Timed order, per core: the DMA engines, the hardware generators' next
+  // payload, and until when it uses HBM.
+  std::vector<DmaEngines> dma_engines_;
+  std::vector<std::vector<Ticks>> generators_;
+  std::vector<Ticks> hbm_until_;
+  std::vector<DmaEngines::Delay> delays_;
   std::vector<Ticks> queue_free_;  // per queue set, 16 queues each
   // Random order: parts that wait, per queue of each queue set, first in
   // first out.

@@ -8,7 +8,7 @@
 namespace trnemu {
 namespace {
 
-constexpr int kQueues = 16;
+constexpr uint32_t kQueues = 16;
 
 }  // namespace
 
@@ -132,45 +132,41 @@ void Runner::ScheduleExchange(int64_t index) {
     payload =
         std::max({payload, e.ends[c].trigger + costs[c].start, s.next_payload});
   }
+  const Ticks notify = std::max(costs[0].notify, costs[1].notify);
   for (size_t c = 0; c < 2; ++c) {
     sequencers_[e.ends[c].sequencer].next_payload = payload + costs[c].spacing;
   }
-  EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
+  for (DmaCost& cost : costs) cost.notify = notify;
+  t.done.assign(e.parts[0].size(), 0);
   for (size_t p = 0; p < e.parts[0].size(); ++p) {
-    Ticks end = payload;
+    const auto part = static_cast<int32_t>(p);
+    const auto queue_of = [p](const ExchangeEnd& end) {
+      return end.queue_set * kQueues + static_cast<uint32_t>(p);
+    };
+    Ticks done = payload + notify;
     std::array<PartTimes, 2> times;
     std::array<DmaShape, 2> shapes;
     for (size_t c = 0; c < 2; ++c) {
       times[c] = {payload, payload, payload, payload, payload};
-      const DmaPart part = e.parts[c][p];
-      if (part.count == 0) continue;
-      shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), part);
-      const Ticks busy = time_.BusyOfDmaPart(costs[c], shapes[c]);
-      Ticks start = payload;
-      if (e.ends[c].path == DmaEngine::kDma) {
-        auto& engines = dma_engine_free_[c];
-        start = std::max(start, engines[p % engines.size()]);
-        engines[p % engines.size()] = start + busy;
-        dma.busy += busy;
-      }
-      times[c] = {payload, start, start + busy, start + busy + costs[c].fixed,
-                  payload};
-      end = std::max(end, times[c].end);
+      if (e.parts[c][p].count == 0) continue;
+      shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
+      times[c] =
+          AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c], shapes[c],
+                      payload, e.ends[c].path == DmaEngine::kDma);
+      done = std::max(done, times[c].notify);
       profile_.dma_bytes += shapes[c].bytes;
     }
-    end += std::max(costs[0].notify, costs[1].notify);
     for (const ExchangeEnd& x : e.ends) {
-      end = std::max(end, QueueFree(x.queue_set, static_cast<int>(p)));
+      done = std::max(done, QueueFree(queue_of(x)));
     }
-    for (const ExchangeEnd& x : e.ends) {
-      QueueFree(x.queue_set, static_cast<int>(p)) = end;
-    }
+    for (const ExchangeEnd& x : e.ends) QueueFree(queue_of(x)) = done;
     for (size_t c = 0; timeline_ != nullptr && c < 2; ++c) {
-      times[c].notify = end;
+      times[c].notify = done;
       RecordExchangePart(t, c, p, shapes[c], times[c]);
     }
-    events_.push({end, next_sequence_++, t.instruction, t.core, index,
-                  static_cast<int32_t>(p)});
+    t.done[p] = std::max(t.done[p], done);
+    events_.push(
+        {t.done[p], next_sequence_++, t.instruction, t.core, index, part});
   }
 }
 

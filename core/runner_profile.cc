@@ -52,7 +52,7 @@ void Runner::RecordPart(Transfer& t, size_t part, const DmaShape& shape,
           .AttributesOf(*t.instruction)[slot::DmaCopy::kQueueSet]
           .integer());
   record.queue = static_cast<uint8_t>(part);
-  record.engine = static_cast<uint8_t>(part % dma_engine_free_[0].size());
+  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
   record.core = static_cast<uint8_t>(t.core);
   const Tile& dst = t.dma.dst.tile;
   record.direction = DirectionOf(dst.space, t.dma.srcs[0].tile.space);
@@ -85,7 +85,7 @@ void Runner::RecordExchangePart(Transfer& t, size_t core, size_t part,
   record.descriptors = static_cast<int32_t>(shape.rows);
   record.queue_set = static_cast<uint16_t>(end.queue_set);
   record.queue = static_cast<uint8_t>(part);
-  record.engine = static_cast<uint8_t>(part % dma_engine_free_[0].size());
+  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
   record.core = static_cast<uint8_t>(core);
   record.direction = DmaDirection::kOnChip;
   const int32_t row = timeline_->Add(record);

@@ -7,8 +7,6 @@
 namespace trnemu {
 namespace {
 
-constexpr int kQueues = 16;
-
 // The byte interval of a tile in its partitions.
 std::pair<int64_t, int64_t> Interval(const Tile& t) {
   const auto [low, high] = RowExtent(t);
@@ -25,19 +23,24 @@ bool Overlaps(const RecentWrite& w, const Tile& t) {
   return low < w.high && w.low < high;
 }
 
-bool OnArray(Opcode opcode) {
-  return opcode == Opcode::kLoadStationary ||
-         opcode == Opcode::kMultiplyMoving ||
-         opcode == Opcode::kLoadStationaryMx ||
-         opcode == Opcode::kMultiplyMovingMx;
-}
-
-bool Loads(Opcode opcode) {
-  return opcode == Opcode::kLoadStationary ||
-         opcode == Opcode::kLoadStationaryMx;
+// Quadrants of 32 partitions that a vector transpose reads and writes, as bits.
+uint32_t QuadrantsOf(const Sequencer& s) {
+  const auto bits = [](const Tile& t) {
+    const uint32_t last = (t.first_partition + t.partitions - 1) / 32;
+    return (2u << last) - (1u << t.first_partition / 32);
+  };
+  return bits(s.slots[slot::VectorTranspose::kDst].tile) << 4 |
+         bits(s.slots[slot::VectorTranspose::kData].tile);
 }
 
 }  // namespace
+
+void Runner::StartTime() {
+  if (!options_.launch_overhead) return;
+  const Ticks launch = ToTicks(machine_.hardware->sequencer.launch_ns);
+  for (Sequencer& s : sequencers_) s.issue_ready = launch;
+  profile_.end = launch;
+}
 
 // A dependent instruction of the same engine starts when the result is there
 // (spec/timing.md 1.5: dependent start-to-start exceeds the issue interval).
@@ -57,11 +60,23 @@ Ticks Runner::StallOfDependence(const Sequencer& s) const {
 }
 
 Ticks Runner::StallOfTensor(const Sequencer& s) const {
-  if (Loads(s.next->opcode)) return s.load_free;
-  if (OnArray(s.next->opcode)) {
-    return std::max(s.array_free, s.load_ready);
+  const Opcode opcode = s.next->opcode;
+  // The sequencer's own, and marks of the allocator, go beside the array.
+  if (opcode == Opcode::kPsumReset ||
+      (opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch)) {
+    return 0;
   }
-  return std::max(s.load_free, s.array_free);
+  if (!UsesArray(opcode)) return s.array.AllFree();
+  return LoadsArray(s.next->opcode) ? s.array.LoadStart(s.array_tile)
+                                    : s.array.MultiplyStart(s.array_tile);
+}
+
+Ticks Runner::StallOfTranspose(const Sequencer& s) const {
+  if (s.next->opcode != Opcode::kVectorTranspose || s.quadrants == 0 ||
+      s.quadrants == QuadrantsOf(s)) {
+    return 0;
+  }
+  return s.transpose_start + s.cost.quadrant_change;
 }
 
 void Runner::PrepareTime(Sequencer& s) {
@@ -71,86 +86,96 @@ void Runner::PrepareTime(Sequencer& s) {
     // Indices are read by the sequencer, from what its engine has written.
     s.ready =
         s.dynamic ? std::max(s.issue_ready, s.last_completion) : s.issue_ready;
+    s.ports = {};
+  } else if (s.engine == Engine::kTensor) {
+    CostFacts known = 0;
+    if (UsesArray(i.opcode)) {
+      s.array_tile =
+          ArrayTileOf(i.opcode, program_.cores[s.core].AttributesOf(i));
+      if (s.array.Onezero(s.array_tile)) {
+        known = Fact(CostCondition::kOnezero);
+      }
+    }
+    s.cost = CostOf(s, known);
+    s.ready = std::max(s.issue_ready, StallOfTensor(s));
   } else {
     s.cost = CostOf(s);
-    s.ready = s.engine == Engine::kTensor
-                  ? std::max(s.issue_ready, StallOfTensor(s))
-                  : std::max(s.issue_ready, StallOfDependence(s));
+    s.ready =
+        std::max({s.issue_ready, StallOfDependence(s), StallOfTranspose(s)});
+    PreparePorts(s);
   }
   s.earliest = std::max(s.ready, s.blocked ? Ticks{0} : now_);
 }
 
 // A pure function of the instruction: in a loop it is asked once.
-Cost Runner::CostOf(Sequencer& s) {
-  if (s.costs.empty()) return time_.CostOf(s.next->opcode, ArgsOf(s));
-  auto& known = s.costs[static_cast<size_t>(s.next - s.begin)];
-  if (!known) known = time_.CostOf(s.next->opcode, ArgsOf(s));
-  return *known;
+Cost Runner::CostOf(Sequencer& s, CostFacts known) {
+  if (s.costs.empty() || known != 0) {
+    return time_.CostOf(s.next->opcode, ArgsOf(s), known);
+  }
+  auto& kept = s.costs[static_cast<size_t>(s.next - s.begin)];
+  if (!kept) kept = time_.CostOf(s.next->opcode, ArgsOf(s));
+  return *kept;
+}
+
+// The table that an activation needs, if it is not the one that is there.
+void Runner::AddTableLoad(Sequencer& s, Cost& cost) const {
+  const Instruction& i = *s.next;
+  if (i.opcode != Opcode::kActivate && i.opcode != Opcode::kActivate2) return;
+  static_assert(int{slot::Activate::kOp} == int{slot::Activate2::kOp});
+  const auto f = program_.cores[s.core]
+                     .AttributesOf(i)[slot::Activate::kOp]
+                     .as<ActFunction>();
+  const uint8_t table =
+      machine_.hardware->activation_table[static_cast<size_t>(f)];
+  if (table == 0 || table == s.table) return;
+  s.table = table;
+  cost.issue += time_.TableLoad();
+  cost.completion += time_.TableLoad();
+}
+
+void Runner::AdvanceArray(Sequencer& s, Ticks start, Cost& cost) {
+  const TensorEngineLimits& limits = machine_.hardware->tensor;
+  const Opcode opcode = s.next->opcode;
+  if (LoadsArray(opcode)) {
+    s.array.Load(s.array_tile, start, cost.issue);
+    if (opcode == Opcode::kLoadStationary) {
+      s.array.SetOnezero(
+          s.array_tile,
+          program_.cores[s.core]
+              .AttributesOf(*s.next)[slot::LoadStationary::kOnezero]
+              .boolean());
+    }
+  } else {
+    if (options_.throttle && s.array.Throttled(start, limits)) {
+      cost.Stretch(1 / limits.throttled_rate);
+    }
+    const Tile& moving = s.slots[slot::MultiplyMoving::kMoving].tile;
+    s.array.Multiply(
+        s.array_tile, moving.partitions, start, cost.issue,
+        ToTicks(machine_.hardware->engine(Engine::kTensor).minimum_issue_ns),
+        limits);
+  }
+  s.issue_ready = start;
 }
 
 void Runner::AdvanceTime(Sequencer& s) {
   const Instruction& i = *s.next;
-  const TensorEngineLimits& pe = machine_.hardware->tensor;
-  Ticks start = s.earliest;
+  const Ticks start = s.earliest;
   EngineProfile& profile = profile_.engines[static_cast<size_t>(s.engine)];
   profile.waiting += start - s.ready;
   Cost cost = s.cost;
-  if (i.opcode == Opcode::kActivate || i.opcode == Opcode::kActivate2) {
-    static_assert(int{slot::Activate::kOp} == int{slot::Activate2::kOp});
-    const auto f = program_.cores[s.core]
-                       .AttributesOf(i)[slot::Activate::kOp]
-                       .as<ActFunction>();
-    const uint8_t table =
-        machine_.hardware->activation_table[static_cast<size_t>(f)];
-    if (table != 0 && table != s.table) {
-      s.table = table;
-      cost.issue += time_.TableLoad();
-      cost.completion += time_.TableLoad();
-    }
-  }
-  if (i.opcode == Opcode::kLoadStationary) {
-    s.stationary_onezero = program_.cores[s.core]
-                               .AttributesOf(i)[slot::LoadStationary::kOnezero]
-                               .boolean();
-  }
-  if (i.opcode == Opcode::kMultiplyMoving) {
-    // fp32 with an operand of zeros and ones runs at twice the rate
-    // (spec/isa.json, cost of nc_matmul).
-    const auto a = program_.cores[s.core].AttributesOf(i);
-    if (a[slot::MultiplyMoving::kPass].integer() != 0 &&
-        (s.stationary_onezero || a[slot::MultiplyMoving::kOnezero].boolean())) {
-      cost.issue /= 2;
-      cost.completion -= (cost.completion - cost.completion_fixed) / 2;
-    }
-  }
-  if (s.engine == Engine::kTensor && OnArray(i.opcode)) {
-    // After idling for the window the array runs at the throttled rate until
-    // it has been busy for the ramp.
-    if (start - s.array_free > ToTicks(pe.throttle_window_ns) ||
-        s.array_free == 0) {
-      s.array_busy = 0;
-    }
-    if (pe.throttled_rate < 1 && s.array_busy < ToTicks(pe.throttle_ramp_ns)) {
-      const double factor = 1 / pe.throttled_rate;
-      cost.issue = static_cast<Ticks>(static_cast<double>(cost.issue) * factor);
-      cost.completion =
-          cost.completion_fixed +
-          static_cast<Ticks>(
-              static_cast<double>(cost.completion - cost.completion_fixed) *
-              factor);
-    }
-    if (Loads(i.opcode)) {
-      s.load_free = s.load_ready = start + cost.issue;
-    } else {
-      s.array_free = start + cost.issue;
-      s.array_busy += cost.issue;
-      // One load runs ahead of the multiplication, not two.
-      s.load_free = std::max(s.load_free, start);
-    }
-    s.issue_ready = start;
+  if (s.engine == Engine::kTensor && UsesArray(i.opcode)) {
+    AdvanceArray(s, start, cost);
   } else {
+    AddTableLoad(s, cost);
     s.issue_ready = start + cost.issue;
   }
+  if (i.opcode == Opcode::kVectorTranspose) {
+    s.quadrants = QuadrantsOf(s);
+    s.transpose_start = start;
+  }
+  s.held_ports = s.ports;
+  s.ports_until = start + cost.issue;
   profile.busy += cost.issue;
   s.last_completion = std::max(s.last_completion, start + cost.completion);
   profile_.end = std::max(profile_.end, s.last_completion);
@@ -164,62 +189,6 @@ void Runner::AdvanceTime(Sequencer& s) {
   s.recent[s.recent_at] = {dst.space, dst.first_partition, dst.partitions, low,
                            high,      s.last_completion};
   s.recent_at = (s.recent_at + 1) % s.recent.size();
-}
-
-Ticks& Runner::QueueFree(uint32_t queue_set, int queue) {
-  return queue_free_[queue_set * kQueues + queue];
-}
-
-// DMA engines are servers, first come first served; the parts of one queue
-// complete in order (spec/timing.md 2.2).
-void Runner::ScheduleParts(Sequencer& s, int64_t index) {
-  Transfer& t = transfers_[index];
-  const DmaCost cost = time_.CostOfDma(t.dma, s.engine);
-  const DmaRuns runs = RunsOfDma(t.dma);
-  const auto set =
-      static_cast<uint32_t>(program_.cores[s.core]
-                                .AttributesOf(*s.next)[slot::DmaCopy::kQueueSet]
-                                .integer());
-  profile_.engines[static_cast<size_t>(s.engine)].waiting +=
-      s.earliest - s.ready;
-  profile_.engines[static_cast<size_t>(s.engine)].busy += cost.trigger;
-  s.issue_ready = s.earliest + cost.trigger;
-  s.last_completion = std::max(s.last_completion, s.issue_ready);
-  const Ticks payload = std::max(s.earliest + cost.start, s.next_payload);
-  s.next_payload = payload + cost.spacing;
-  auto& engines = dma_engine_free_[s.core];
-  EngineProfile& dma = profile_.engines[static_cast<size_t>(Engine::kDma)];
-  for (size_t p = 0; p < t.parts.size(); ++p) {
-    Ticks end = payload;
-    DmaShape shape;
-    PartTimes times = {payload, payload, payload, payload, payload};
-    if (t.parts[p].count > 0 && !t.dma.nothing) {
-      shape = ShapeOfDmaPart(runs, t.parts[p]);
-      const Ticks busy = time_.BusyOfDmaPart(cost, shape);
-      const Ticks start = std::max(payload, engines[p % engines.size()]);
-      engines[p % engines.size()] = start + busy;
-      dma.busy += busy;
-      end = start + busy + cost.fixed;
-      times = {payload, start, start + busy, end, end};
-      profile_.dma_bytes += shape.bytes;
-      for (const DmaOperand& src : t.dma.sources()) {
-        if (src.tile.space != Space::kHbm) continue;
-        profile_.hbm_read_bytes +=
-            t.parts[p].count * static_cast<int64_t>(SizeOf(src.tile.dtype));
-      }
-      if (t.dma.dst.tile.space == Space::kHbm) {
-        profile_.hbm_write_bytes +=
-            t.parts[p].count *
-            static_cast<int64_t>(SizeOf(t.dma.dst.tile.dtype));
-      }
-    }
-    Ticks& free = QueueFree(set, static_cast<int>(p));
-    end = std::max(end + cost.notify, free);
-    free = end;
-    times.notify = end;
-    if (timeline_ != nullptr) RecordPart(t, p, shape, times);
-    EndPartAt(end, index, static_cast<int32_t>(p));
-  }
 }
 
 }  // namespace trnemu

@@ -11,6 +11,7 @@
 #include "core/loop_position.h"
 #include "core/registers.h"
 #include "core/run.h"
+#include "core/time_array.h"
 #include "core/time_model.h"
 
 namespace trnemu {
@@ -24,6 +25,12 @@ struct RecentWrite {
   uint32_t first_partition = 0, partitions = 0;
   int64_t low = 0, high = 0;  // bytes of the partition, high exclusive
   Ticks completion = 0;
+};
+
+// The memories whose ports engines share (core/runner_time.cc).
+struct Ports {
+  bool sbuf = false;
+  uint8_t psum_banks = 0;  // as bits
 };
 
 struct Sequencer {
@@ -46,13 +53,18 @@ struct Sequencer {
   Ticks last_completion = 0;
   std::array<RecentWrite, 2> recent;
   size_t recent_at = 0;
-  // Tensor engine: the load path and the array.
-  Ticks load_free = 0, load_ready = 0, array_free = 0;
-  Ticks array_busy = 0;             // since it last idled
-  bool stationary_onezero = false;  // the hint of the tile that is loaded
+  ArrayTime array;       // of the tensor engine
+  ArrayTile array_tile;  // of the instruction at `next`
   // Scalar engine: the activation table that is loaded.
   uint8_t table = 0;
-  // DMA: when the next transfer's payload may start.
+  // Vector engine: the last transpose, its quadrants and when it started.
+  uint32_t quadrants = 0;
+  Ticks transpose_start = 0;
+  // What memory the instruction at `next` goes to, and until when the one
+  // before it does.
+  Ports ports, held_ports;
+  Ticks ports_until = 0;
+  // DMA without hardware generation: when the next payload may start.
   Ticks next_payload = 0;
 
   // Of the instruction at `next`, once prepared; last, for they are long.

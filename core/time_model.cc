@@ -1,156 +1,12 @@
 #include "core/time_model.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "core/time_facts.h"
 
 namespace trnemu {
 namespace {
-
-bool Is16Bit(const Tile& t) { return SizeOf(t.dtype) == 2; }
-bool InPsum(const Tile& t) { return t.space == Space::kPsum; }
-
-// The operand whose free size an opcode's law counts: the main input, or the
-// output where there is none.
-size_t CountedSlot(Opcode opcode, const ExecuteArgs& args) {
-  switch (opcode) {
-    case Opcode::kMultiplyMoving:
-      return slot::MultiplyMoving::kMoving;
-    case Opcode::kLoadStationary:
-    case Opcode::kLoadStationaryMx:
-    case Opcode::kMemset:
-    case Opcode::kIota:
-    case Opcode::kAffineSelect:
-    case Opcode::kReadAccumulator:
-    case Opcode::kPsumReset:
-      return 0;
-    default:
-      return args.slots.size() > 1 &&
-                     args.slots[1].kind == Operand::Kind::kAccess
-                 ? 1
-                 : 0;
-  }
-}
-
-// The elements that a law counts. double_row takes two of fp8 at a time
-// (nki/guides/architecture/trainium2_arch.rst:97).
-double CountOf(Opcode opcode, const ExecuteArgs& args) {
-  if (args.slots.empty()) return 0;
-  const Slot& counted = args.slots[CountedSlot(opcode, args)];
-  if (counted.kind != Operand::Kind::kAccess) return 0;
-  const double n = static_cast<double>(counted.tile.free_size);
-  const auto halved = [&](size_t attribute) {
-    return args.attributes[attribute].as<PerfMode>() == PerfMode::kDoubleRow
-               ? n / 2
-               : n;
-  };
-  if (opcode == Opcode::kLoadStationary) {
-    return halved(slot::LoadStationary::kPerfMode);
-  }
-  if (opcode == Opcode::kMultiplyMoving) {
-    return halved(slot::MultiplyMoving::kPerfMode);
-  }
-  return n;
-}
-
-bool IsFastAlu(Opcode opcode, std::span<const Attribute> a) {
-  switch (opcode) {
-    case Opcode::kTensorTensor: {
-      const AluOp op = a[slot::TensorTensor::kOp].as<AluOp>();
-      return op == AluOp::kAdd || op == AluOp::kSubtract ||
-             op == AluOp::kMultiply;
-    }
-    case Opcode::kScalarTensorTensor:
-      return a[slot::ScalarTensorTensor::kOp0].as<AluOp>() ==
-                 AluOp::kSubtract &&
-             a[slot::ScalarTensorTensor::kOp1].as<AluOp>() == AluOp::kMultiply;
-    case Opcode::kTensorReduce: {
-      const AluOp op = a[slot::TensorReduce::kOp].as<AluOp>();
-      return op == AluOp::kAdd || op == AluOp::kMaximum;
-    }
-    default:
-      return false;
-  }
-}
-
-void AddFact(CostFacts& facts, CostCondition condition, bool holds) {
-  if (holds) facts |= Fact(condition);
-}
-
-CostFacts OperandFacts(Opcode opcode, const ExecuteArgs& args) {
-  const auto specs = Info(opcode).operands;
-  bool all_16bit_sbuf = true, psum = false, psum_in = false, sbuf_in = false;
-  for (size_t i = 0; i < args.slots.size(); ++i) {
-    if (args.slots[i].kind != Operand::Kind::kAccess) continue;
-    const Tile& t = args.slots[i].tile;
-    all_16bit_sbuf = all_16bit_sbuf && Is16Bit(t) && !InPsum(t);
-    psum = psum || InPsum(t);
-    if (specs[i].role == Role::kIn) (InPsum(t) ? psum_in : sbuf_in) = true;
-  }
-  CostFacts facts = 0;
-  AddFact(facts, CostCondition::kAll16BitSbuf, all_16bit_sbuf);
-  AddFact(facts, CostCondition::kPsumOperand, psum);
-  AddFact(facts, CostCondition::kPsumAndSbufSources, psum_in && sbuf_in);
-  AddFact(facts, CostCondition::kFastAlu16Bit,
-          all_16bit_sbuf && IsFastAlu(opcode, args.attributes));
-  return facts;
-}
-
-CostFacts FactsOf(Opcode opcode, const ExecuteArgs& args) {
-  if (args.slots.empty()) return 0;
-  CostFacts facts = OperandFacts(opcode, args);
-  const size_t main = CountedSlot(opcode, args);
-  if (args.slots[main].kind != Operand::Kind::kAccess) return 0;
-  const Tile& dst = args.slots[0].tile;
-  const Tile& source = args.slots[main].tile;
-  const auto attributes = args.attributes;
-  AddFact(facts, CostCondition::kSource16Bit, main != 0 && Is16Bit(source));
-  // A register load has a register first.
-  const bool has_dst = args.slots[0].kind == Operand::Kind::kAccess;
-  AddFact(facts, CostCondition::kDest8Bit, has_dst && SizeOf(dst.dtype) == 1);
-  AddFact(facts, CostCondition::kPsumSource, main != 0 && InPsum(source));
-  AddFact(facts, CostCondition::kPsumDest, has_dst && InPsum(dst));
-  switch (opcode) {
-    case Opcode::kLoadStationary:
-      AddFact(facts, CostCondition::kMatmulFp32,
-              attributes[slot::LoadStationary::kPass].integer() != 0 ||
-                  source.dtype == Dtype::kFloat32);
-      break;
-    case Opcode::kMultiplyMoving:
-      AddFact(facts, CostCondition::kMatmulFp32,
-              attributes[slot::MultiplyMoving::kPass].integer() != 0 ||
-                  source.dtype == Dtype::kFloat32);
-      break;
-    case Opcode::kActivate: {
-      const bool copy = attributes[slot::Activate::kOp].as<ActFunction>() ==
-                        ActFunction::kCopy;
-      AddFact(facts, CostCondition::kActCopy, copy);
-      AddFact(facts, CostCondition::kActCopyPsumSource, copy && InPsum(source));
-      AddFact(facts, CostCondition::kActCopyPsumDest, copy && InPsum(dst));
-      break;
-    }
-    case Opcode::kMemset:
-      AddFact(facts, CostCondition::kZeroFill16Bit,
-              Is16Bit(dst) && attributes[slot::Memset::kValue].real() == 0);
-      break;
-    case Opcode::kTensorScalar:
-      AddFact(
-          facts, CostCondition::kRsqrt,
-          attributes[slot::TensorScalar::kOp0].as<AluOp>() == AluOp::kRsqrt);
-      break;
-    default:
-      break;
-  }
-  return facts;
-}
-
-// Column operands: scale and bias, or operand0 and operand1.
-int64_t ColumnOperands(Opcode opcode, const ExecuteArgs& args) {
-  if (opcode != Opcode::kActivate) return 0;
-  int64_t n = 0;
-  for (size_t i = 2; i < args.slots.size(); ++i) {
-    if (args.slots[i].kind == Operand::Kind::kAccess) ++n;
-  }
-  return n;
-}
 
 DmaDirection DirectionOf(const Tile& dst, const Tile& src) {
   const bool to_hbm = dst.space == Space::kHbm;
@@ -159,14 +15,31 @@ DmaDirection DirectionOf(const Tile& dst, const Tile& src) {
   return from_hbm ? DmaDirection::kLoad : DmaDirection::kOnChip;
 }
 
+// Descriptor generators belong to sequencers (trainium2_arch.rst:347 names sync
+// and scalar); the others are taken to share them in this order.
+int GeneratorOf(Engine trigger, int64_t units) {
+  constexpr std::array<int, 7> kTurn = {0, 4, 1, 2, 0, 3, 0};
+  return static_cast<int>(kTurn[static_cast<size_t>(trigger)] % units);
+}
+
 }  // namespace
+
+void Cost::Stretch(double factor) {
+  const auto stretched = [factor](Ticks t) {
+    return static_cast<Ticks>(static_cast<double>(t) * factor);
+  };
+  issue = issue_fixed + std::max(issue_least, stretched(stream));
+  completion += stretched(array) - array;
+}
 
 TimeModel::TimeModel(const Hardware& hardware) : hardware_(hardware) {
   for (const OpcodeInfo& info : Opcodes()) {
     for (Engine e : kSequencers) {
       if (!(info.engines & Bit(e))) continue;
-      laws_[static_cast<size_t>(info.opcode)][static_cast<size_t>(e)] =
-          LawsFor(hardware, info.name, e);
+      Rows& rows =
+          rows_[static_cast<size_t>(info.opcode)][static_cast<size_t>(e)];
+      rows.laws = LawsFor(hardware, info.name, e);
+      for (const CostLaw& law : rows.laws) rows.asked |= law.when;
     }
   }
   if (const CostLaw* law =
@@ -176,35 +49,55 @@ TimeModel::TimeModel(const Hardware& hardware) : hardware_(hardware) {
   hand_off_ = ToTicks(hardware.sequencer.hand_off_ns);
 }
 
-AppliedLaw TimeModel::LawOf(Opcode opcode, const ExecuteArgs& args) const {
-  const CostLaw* const law =
-      FindLaw(Laws(opcode, args.engine), FactsOf(opcode, args));
-  if (law == nullptr) return {};
-  const int64_t columns = std::max<int64_t>(
-      0, ColumnOperands(opcode, args) - law->operands_included);
-  return {law, CountOf(opcode, args),
-          law->per_operand_ns * static_cast<double>(columns)};
+AppliedLaw TimeModel::LawOf(Opcode opcode, const ExecuteArgs& args,
+                            CostFacts known) const {
+  const Rows& rows = RowsOf(opcode, args.engine);
+  AppliedLaw of;
+  of.law = FindLaw(rows.laws, FactsOf(opcode, args, rows.asked) | known,
+                   FunctionOf(opcode, args));
+  if (of.law == nullptr) return of;
+  const EngineTiming& engine = hardware_.engine(args.engine);
+  const StrideCost strides = StridesOf(opcode, args, hardware_.access);
+  of.elements = CountOf(opcode, args);
+  of.strided =
+      of.elements + std::max({0.0, strides.read * engine.strided_read,
+                              strides.write * engine.strided_write});
+  of.wide_ns = of.elements * strides.wide * engine.wide_stride_ns;
+  if (of.law->per_operand_ns > 0) {
+    of.extra_ns =
+        of.law->per_operand_ns *
+        static_cast<double>(std::max<int64_t>(
+            0, ColumnOperands(opcode, args) - of.law->operands_included));
+  }
+  return of;
 }
 
-Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args) const {
-  const auto [law, n, extra] = LawOf(opcode, args);
+Cost TimeModel::CostOf(Opcode opcode, const ExecuteArgs& args,
+                       CostFacts known) const {
+  const auto [law, n, m, wide, extra] = LawOf(opcode, args, known);
   if (law == nullptr) return {};
-  const double issue =
-      law->issue_fixed_ns + extra +
-      std::max(law->issue_minimum_ns, n * law->issue_per_element_ns);
-  const double variable =
-      std::max(law->completion_minimum_ns, n * law->completion_per_element_ns);
+  double stream = m * law->issue_per_element_ns + wide;
+  if (law->issue_maximum_ns > 0) {
+    stream = std::min(stream, law->issue_maximum_ns);
+  }
   Cost cost;
-  cost.issue = ToTicks(issue);
-  cost.completion_fixed = ToTicks(law->completion_fixed_ns + extra);
-  cost.completion = cost.completion_fixed + ToTicks(variable);
+  cost.issue_fixed = ToTicks(law->issue_fixed_ns + extra);
+  cost.issue_least = ToTicks(law->issue_minimum_ns);
+  cost.stream = ToTicks(stream);
+  cost.issue = cost.issue_fixed + std::max(cost.issue_least, cost.stream);
+  cost.array = ToTicks(law->array_fixed_ns +
+                       std::max(law->completion_minimum_ns,
+                                m * law->completion_per_element_ns + wide));
+  cost.completion = ToTicks(law->completion_fixed_ns + extra) + cost.array;
+  cost.quadrant_change = ToTicks(law->quadrant_change_ns);
   return cost;
 }
 
-DmaCost TimeModel::CostOfDma(const DmaTransfer& transfer,
-                             Engine trigger) const {
+DmaCost TimeModel::CostOfDma(const DmaTransfer& transfer, Engine trigger,
+                             DgeMode mode) const {
   const Tile& src = transfer.srcs[0].tile;
   DmaCost cost = CostOfDma(transfer.dst.tile, src, trigger);
+  SetGeneration(&transfer, trigger, mode, cost);
   if (transfer.opcode == Opcode::kDmaTranspose) {
     cost.rate = src.space == Space::kHbm ? hardware_.dma.transpose_rate_load
                                          : hardware_.dma.transpose_rate_on_chip;
@@ -222,18 +115,70 @@ DmaCost TimeModel::CostOfDma(const Tile& dst, const Tile& src,
       ToTicks(trigger == Engine::kGpsimd ? hardware_.dma.trigger_gpsimd_ns
                                          : hardware_.dma.trigger_ns);
   cost.start = ToTicks(cost.law->start_ns);
-  cost.spacing = ToTicks(cost.law->spacing_ns);
   cost.notify = ToTicks(cost.law->notify_ns);
-  cost.fixed = ToTicks(cost.law->payload_fixed_ns);
+  cost.hbm_sides =
+      (dst.space == Space::kHbm ? 1 : 0) + (src.space == Space::kHbm ? 1 : 0);
+  SetGeneration(nullptr, trigger, DgeMode::kUnknown, cost);
   return cost;
 }
 
-Ticks TimeModel::BusyOfDmaPart(const DmaCost& cost,
-                               const DmaShape& shape) const {
-  const double rate = shape.row_bytes >= hardware_.dma.long_row_bytes
-                          ? cost.law->payload_ns_per_byte_long
-                          : cost.law->payload_ns_per_byte;
-  return ToTicks(static_cast<double>(shape.bytes) * rate / cost.rate);
+// Hardware makes the descriptors where it can and nothing else is asked for;
+// not those of gathers and scatters (trainium2_arch.rst:364).
+void TimeModel::SetGeneration(const DmaTransfer* transfer, Engine trigger,
+                              DgeMode mode, DmaCost& cost) const {
+  const DmaLimits& dma = hardware_.dma;
+  bool rows = false;
+  if (transfer != nullptr) {
+    rows = transfer->dst.has_rows;
+    for (const DmaOperand& src : transfer->sources()) {
+      rows = rows || src.has_rows;
+    }
+  }
+  const bool hardware = dma.hwdge_units > 0 && !rows;
+  if (mode == DgeMode::kNone) {
+    cost.generation = Generation::kStatic;
+    cost.spacing = ToTicks(dma.static_spacing_ns);
+  } else if (hardware && mode != DgeMode::kSwdge) {
+    cost.generation = Generation::kHardware;
+    cost.spacing = ToTicks(cost.law->spacing_ns);
+    cost.generator = GeneratorOf(trigger, dma.hwdge_units);
+  } else {
+    cost.generation = Generation::kSoftware;
+    cost.spacing = ToTicks(dma.software_spacing_ns);
+  }
+}
+
+DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
+                                     int sharers) const {
+  const DmaLimits& dma = hardware_.dma;
+  const double bytes = static_cast<double>(shape.bytes);
+  const double rows = static_cast<double>(std::max<int64_t>(1, shape.rows));
+  const double row = bytes / rows;
+  const double packets =
+      rows * std::ceil(row / static_cast<double>(dma.packet_bytes));
+  // A longer row takes no longer than the longest short one until its bytes do.
+  const double full = static_cast<double>(dma.efficient_row_bytes);
+  const double busy_row =
+      std::min(row / dma.short_row_rate,
+               std::max(full / dma.short_row_rate, row / dma.rate));
+  double at_rate = busy_row * rows / cost.rate;
+  if (cost.hbm_sides > 0) {
+    // The engines of a core together have its share of the stack.
+    const double share = hardware_.memory.hbm_stack_bandwidth / sharers /
+                         static_cast<double>(dma.engines * cost.hbm_sides);
+    at_rate = std::max(at_rate, bytes / share);
+  }
+  const double p = cost.law->payload_ns_per_byte;
+  const double alone =
+      std::min(row * p,
+               std::max(static_cast<double>(dma.efficient_row_bytes) * p,
+                        row / dma.rate)) *
+      rows / cost.rate;
+  DmaPartTime time;
+  time.busy = ToTicks(packets * dma.descriptor_ns + at_rate);
+  time.payload =
+      std::max(time.busy, ToTicks(cost.law->payload_fixed_ns + alone));
+  return time;
 }
 
 }  // namespace trnemu

@@ -80,6 +80,10 @@ struct EngineTiming {
   double clock_ghz = 0;         // 0: sync, whose clock is unpublished
   double minimum_issue_ns = 0;  // least interval between two instructions
   double drain_ns = 0;          // from the last element read to it written
+  // What strides cost, in elements' time per excess sector (CostLaw).
+  double strided_read = 1;
+  double strided_write = 1;
+  double wide_stride_ns = 0;  // per element and byte of a wide stride
 };
 
 struct AccessLimits {
@@ -89,10 +93,10 @@ struct AccessLimits {
   int64_t max_free_dimensions = 0;
   int64_t sbuf_free_max = 0;  // elements a partition
   int64_t psum_free_max = 0;
-  // An innermost free step of more bytes than this makes an access take
-  // strided_access_factor times as long per element.
-  int64_t strided_access_bytes = 0;
-  double strided_access_factor = 0;
+  int64_t sector_bytes = 0;
+  // Innermost steps between these cost wide_stride_ns for each byte.
+  int64_t wide_stride_from = 0;
+  int64_t wide_stride_to = 0;
 };
 
 struct TensorEngineLimits {
@@ -102,12 +106,13 @@ struct TensorEngineLimits {
   int64_t stationary_max = 0;   // columns (elements a partition)
   int64_t moving_max = 0;       // elements a partition, fp32 result
   int64_t moving_max_bf16 = 0;  // bf16 result
-  // While throttled, everything the engine does but completion_fixed_ns takes
-  // 1 / throttled_rate times as long. 1: this generation does not throttle.
+  // While throttled, what streams through the array takes 1 / throttled_rate
+  // times as long. 1: this generation does not throttle.
   double throttled_rate = 0;
-  double throttle_utilization = 0;  // below this share of busy time ...
-  double throttle_window_ns = 0;    // ... over this window, it throttles
-  double throttle_ramp_ns = 0;      // busy time until it runs at full rate
+  double throttle_utilization = 0;  // unless busy for more than this share ...
+  double throttle_window_ns = 0;    // ... of this window, it throttles
+  // With fewer rows of the array the time it is busy counts in proportion.
+  int64_t throttle_full_rows = 0;
 };
 
 struct SequencerLimits {
@@ -129,16 +134,20 @@ inline constexpr std::array<std::string_view, 4> kDmaDirectionNames = {
     "load", "store", "hbm", "on_chip"};
 
 // The time of one transfer. The trigger retires after trigger_ns; the payload
-// starts start_ns after the trigger; it takes payload_fixed_ns plus the bytes
-// of its busiest DMA engine times the rate for its row length; the semaphore
-// rises notify_ns after the payload's end. Two transfers of one descriptor
-// generator start at least spacing_ns apart.
+// starts start_ns after the trigger; a part of n rows of b bytes that has its
+// DMA engine to itself takes
+//   payload_fixed_ns + n * min(b * p, max(efficient_row_bytes * p, b / rate))
+// with p = payload_ns_per_byte, and keeps the engine busy for
+//   n * (descriptor_ns for each packet of a row
+//        + min(b / s, max(efficient_row_bytes / s, b / rate)))
+// with s = short_row_rate;
+// the semaphore rises notify_ns after the payload's end. Two transfers of one
+// hardware descriptor generator start at least spacing_ns apart.
 struct DmaLaw {
   double spacing_ns = 0;
   double start_ns = 0;
   double payload_fixed_ns = 0;
-  double payload_ns_per_byte = 0;       // rows shorter than long_row_bytes
-  double payload_ns_per_byte_long = 0;  // rows of long_row_bytes or more
+  double payload_ns_per_byte = 0;
   double notify_ns = 0;
 };
 
@@ -148,11 +157,18 @@ struct DmaLimits {
   int64_t partitions_per_engine = 0;
   int64_t descriptor_dimensions = 0;
   int64_t packet_bytes = 0;
-  int64_t long_row_bytes = 0;
-  int64_t hwdge_units = 0;            // of a core; 0: no hardware generation
-  int64_t priorities = 0;             // 1: no priorities
-  double peak_rate = 0;               // bytes per ns, one engine
-  double sustained_rate = 0;          // bytes per ns, one engine
+  int64_t efficient_row_bytes = 0;
+  int64_t hwdge_units = 0;    // of a core; 0: no hardware generation
+  int64_t priorities = 0;     // 1: no priorities
+  double peak_rate = 0;       // documented, bytes per ns, one engine
+  double sustained_rate = 0;  // documented as usable
+  double rate = 0;            // what the time model takes
+  double short_row_rate = 0;  // of rows up to efficient_row_bytes
+  double descriptor_ns = 0;   // of an engine, besides its bytes
+  // Between transfers of one sequencer: software makes descriptors, or they
+  // were made before the run.
+  double software_spacing_ns = 0;
+  double static_spacing_ns = 0;
   double transpose_rate_load = 0;     // share of the copy rate, HBM to SBUF
   double transpose_rate_on_chip = 0;  // share of the copy rate
   double accumulate_rate = 0;         // share of the copy rate
@@ -193,43 +209,53 @@ struct Features {
   bool vector_scalar_parallel_psum = false;
 };
 
-// What a row of the cost table asks of an instruction. "16-bit" is a storage
-// width of two bytes, whatever the type. Several can hold at once.
+// What a row of the cost table asks of an instruction; it may ask for several.
+// "16-bit" is a storage width of two bytes, whatever the type.
 enum class CostCondition : uint8_t {
   kAny = 0,
-  kAll16BitSbuf = 1,        // every tensor operand, in and out: 16-bit, in SBUF
-  kSource16Bit = 2,         // the main input is 16-bit
-  kDest8Bit = 3,            // the output is 8-bit
-  kPsumOperand = 4,         // any tensor operand lies in PSUM
-  kPsumSource = 5,          // the main input lies in PSUM
-  kPsumDest = 6,            // the output lies in PSUM
-  kPsumAndSbufSources = 7,  // one input in PSUM, another in SBUF
-  kMatmulFp32 = 8,  // the tile loaded or moved is fp32 (one of 2 passes)
-  kActCopy = 9,     // activation function copy
-  kActCopyPsumSource = 10,
-  kActCopyPsumDest = 11,
-  kZeroFill16Bit = 12,  // memset of 16-bit elements with 0
-  // kAll16BitSbuf, and the operation is one the documents name as fast:
-  // TensorTensor add, subtract, multiply; ScalarTensorTensor subtract then
-  // multiply; TensorReduce add, maximum.
-  kFastAlu16Bit = 13,
-  kRsqrt = 14,  // op0 of a TensorScalar is rsqrt
+  kAll16BitSbuf = 1,         // every tensor operand: 16-bit, in SBUF
+  kAll16Bit = 2,             // every tensor operand: 16-bit
+  kSource16Bit = 3,          // the main input is 16-bit
+  kDest16Bit = 4,            // the output is 16-bit
+  kDest8Bit = 5,             // the output is 8-bit
+  kDestInteger = 6,          // the output is an integer
+  kPsumOperand = 7,          // any tensor operand lies in PSUM
+  kPsumSource = 8,           // the main input lies in PSUM
+  kPsumDest = 9,             // the output lies in PSUM
+  kPsumAndSbufSources = 10,  // one input in PSUM, another in SBUF
+  kContiguous = 11,          // every tensor operand is, within a partition
+  kDynamic = 12,     // an operand's place depends on a register or index
+  kEvenCount = 13,   // an even number of elements a partition
+  kMatmulFp32 = 14,  // the tile loaded or moved is fp32 (one of 2 passes)
+  kTranspose = 15,   // the tensor engine's transpose mode
+  kOnezero = 16,     // either tile of a multiplication is hinted to be 0 or 1
+  kZeroFill16Bit = 17,  // memset of 16-bit elements with 0
+  // The operation is one the documents name as fast: TensorTensor add,
+  // subtract, multiply; ScalarTensorTensor subtract then multiply;
+  // TensorReduce add, maximum.
+  kFastAlu = 18,
+  kRsqrt = 19,  // op0 of a TensorScalar is rsqrt
 };
-inline constexpr std::array<std::string_view, 15> kCostConditionNames = {
+inline constexpr std::array<std::string_view, 20> kCostConditionNames = {
     "any",
     "all_16bit_sbuf",
+    "all_16bit",
     "source_16bit",
+    "dest_16bit",
     "dest_8bit",
+    "dest_integer",
     "psum_operand",
     "psum_source",
     "psum_dest",
     "psum_and_sbuf_sources",
+    "contiguous",
+    "dynamic",
+    "even_count",
     "matmul_fp32",
-    "act_copy",
-    "act_copy_psum_source",
-    "act_copy_psum_dest",
+    "transpose",
+    "onezero",
     "zero_fill_16bit",
-    "fast_alu_16bit",
+    "fast_alu",
     "rsqrt"};
 
 // The conditions that hold of one instruction; kAny need not be added.
@@ -237,34 +263,60 @@ using CostFacts = uint32_t;
 constexpr CostFacts Fact(CostCondition condition) {
   return CostFacts{1} << static_cast<unsigned>(condition);
 }
+// Activation functions, as a set.
+using FunctionSet = uint32_t;
+constexpr FunctionSet Member(ActFunction function) {
+  return FunctionSet{1} << static_cast<unsigned>(function);
+}
+static_assert(kActFunctions.size() < 32);
 
 // The time of one instruction of n elements a partition (of the main input;
-// memset and iota: of the output; LoadStationary: stationary columns), with k
-// tensor operands as scale and bias:
-//   issue      = issue_fixed_ns + max(issue_minimum_ns, n * issue_per_element)
-//   completion = completion_fixed_ns + extra
-//                + max(completion_minimum_ns, n * completion_per_element_ns)
+// memset and iota: of the output; LoadStationary: stationary columns; TopK:
+// n + K / 4 as the instruction names them), with k tensors where it takes
+// numbers too (scale, bias, the seed of a scan):
+//   issue      = issue_fixed_ns + extra
+//                + min(issue_maximum_ns,
+//                      max(issue_minimum_ns, m * issue_per_element_ns))
+//   completion = completion_fixed_ns + extra + array_fixed_ns
+//                + max(completion_minimum_ns, m * completion_per_element_ns)
 //   extra      = per_operand_ns * max(0, k - operands_included)
-// Issue adds `extra` too. After `issue` the engine may start its next
-// instruction; at `completion` the results are written and semaphores are
-// signalled. An fp32 matmul is two passes, each costed by itself.
+// After `issue` the engine may start its next instruction; at `completion` the
+// results are written and semaphores are signalled. An fp32 matmul is two
+// passes, each costed by itself.
+//
+// Strides: memory is fetched in sectors of 16 bytes. m is n plus, of reads and
+// of writes whichever costs more, strided_read or strided_write times
+// max(0, 2 * sectors - n), where `sectors` is how many of them the elements of
+// a partition touch; a contiguous tile touches no more than n / 2 of them
+// unless its elements are wider than 8 bytes. Scalar engines add
+// wide_stride_ns per element and byte of the step between wide_stride_from and
+// wide_stride_to.
 //
 // The tensor engine has two paths: a LoadStationary is busy on the load path
 // and a MultiplyMoving on the array, each for its issue interval. A load runs
 // beside the multiplication before it (one load ahead); a multiplication
-// starts once the interval of its load has passed.
+// starts once the interval of its load has passed. Throttling stretches the
+// parts per element and array_fixed_ns, nothing else.
 struct CostLaw {
   std::string opcode;                // CamelCase, as in program.proto
   Engine engine = Engine::kUnknown;  // kUnknown: whichever runs it
-  CostCondition when = CostCondition::kAny;
+  CostFacts when = 0;                // all of them must hold
+  FunctionSet functions = 0;         // one of them; 0: whatever it is
   double issue_fixed_ns = 0;
   double issue_per_element_ns = 0;
   double issue_minimum_ns = 0;
+  double issue_maximum_ns = 0;  // 0: none
   double completion_fixed_ns = 0;
   double completion_per_element_ns = 0;
   double completion_minimum_ns = 0;
+  double array_fixed_ns = 0;
   double per_operand_ns = 0;
   int64_t operands_included = 0;
+  // VectorTranspose: the least from the start of the one before if that was of
+  // other quadrants.
+  double quadrant_change_ns = 0;
+
+  bool unconditional() const { return when == 0 && functions == 0; }
 };
 
 struct Hardware {
@@ -310,10 +362,13 @@ std::vector<ConstantInfo> ListConstants(const Hardware& hardware);
 // span lives as long as `hardware`: look it up once per opcode and engine.
 std::span<const CostLaw> LawsFor(const Hardware& hardware,
                                  std::string_view opcode, Engine engine);
-// The first row whose condition holds, or null.
-const CostLaw* FindLaw(std::span<const CostLaw> rows, CostFacts facts);
+// The first row whose conditions hold, or null. `functions`: of an activation,
+// its own.
+const CostLaw* FindLaw(std::span<const CostLaw> rows, CostFacts facts,
+                       FunctionSet functions = 0);
 const CostLaw* FindLaw(const Hardware& hardware, std::string_view opcode,
-                       Engine engine, CostFacts facts);
+                       Engine engine, CostFacts facts,
+                       FunctionSet functions = 0);
 
 // The files of isa/hardware/, by stem: {"trn1", text}, ... Generated by
 // trnemu_embed (cmake/embed.cmake).

@@ -13,17 +13,33 @@ namespace {
 
 std::string Number(double value) { return absl::StrFormat("%.6g", value); }
 
-// fixed + max(minimum, per * n), where n is `count` at this size; in N if the
-// count is a multiple of it. Size 0: no part of it is in N.
-std::string Formula(double fixed, double minimum, double per, double count,
-                    int64_t size) {
-  const double times = size == 0 ? 0 : count / static_cast<double>(size);
+// One time of a law: fixed + min(maximum, max(minimum, per * m + wide)).
+struct Terms {
+  double fixed = 0, per = 0, minimum = 0;
+  double maximum = 0;  // 0: none
+};
+
+// Written in N if what the law counts is a multiple of it. Size 0: no part of
+// it is in N.
+std::string Formula(const Terms& terms, const AppliedLaw& of, int64_t size) {
+  const double stream = terms.per * of.strided + of.wide_ns;
+  const double n = static_cast<double>(size);
+  const double times = size == 0 ? 0 : of.elements / n;
   const bool in_n = times == std::round(times) && times >= 1;
-  if (per == 0 || !in_n) return Number(fixed + std::max(minimum, per * count));
-  std::string text = Number(per * times) + " N";
-  if (minimum > 0)
-    text = absl::StrCat("max(", Number(minimum), ", ", text, ")");
-  return fixed == 0 ? text : absl::StrCat(Number(fixed), " + ", text);
+  const bool limited = terms.maximum > 0;
+  if (stream == 0 || !in_n) {
+    const double most = limited ? std::min(terms.maximum, stream) : stream;
+    return Number(terms.fixed + std::max(terms.minimum, most));
+  }
+  std::string text = Number(stream / n) + " N";
+  if (terms.minimum > 0) {
+    text = absl::StrCat("max(", Number(terms.minimum), ", ", text, ")");
+  }
+  if (limited) {
+    text = absl::StrCat("min(", Number(terms.maximum), ", ", text, ")");
+  }
+  return terms.fixed == 0 ? text
+                          : absl::StrCat(Number(terms.fixed), " + ", text);
 }
 
 // "law[TensorCopy vector any].fixed" and the like: of a completion. `extra`: it
@@ -32,7 +48,8 @@ bool IsOfCompletion(const ConstantInfo& c, bool extra) {
   const std::string field = c.path.substr(c.path.find(']') + 1);
   const bool of_extra =
       field == ".per_operand" || field == ".operands_included";
-  return of_extra ? extra : !field.starts_with(".issue_");
+  if (of_extra) return extra;
+  return !field.starts_with(".issue_") && field != ".quadrant_change";
 }
 
 // The constants of one law's completion, as the description has them.
@@ -41,9 +58,9 @@ std::vector<const ConstantInfo*> ConstantsOf(
     const CostLaw& law, bool extra) {
   const auto rows = LawsFor(hardware, law.opcode, law.engine);
   const auto row = static_cast<size_t>(&law - rows.data());
-  const std::string engine(law.engine == Engine::kUnknown ? ""
-                                                          : Name(law.engine));
-  const std::string prefix = absl::StrCat("law[", law.opcode, " ", engine);
+  const std::string engine(
+      law.engine == Engine::kUnknown ? "any" : Name(law.engine));
+  const std::string prefix = absl::StrCat("law[", law.opcode, " ", engine, " ");
   std::string path;
   size_t seen = 0;
   std::vector<const ConstantInfo*> found;
@@ -93,11 +110,13 @@ CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
   // What is loaded is as wide as it is, whatever is moved.
   const int64_t n = opcode == Opcode::kLoadStationary ? 0 : size;
   formula.issue =
-      Formula(law.issue_fixed_ns + applied.extra_ns, law.issue_minimum_ns,
-              law.issue_per_element_ns, applied.count, n);
-  formula.completion = Formula(law.completion_fixed_ns + applied.extra_ns,
-                               law.completion_minimum_ns,
-                               law.completion_per_element_ns, applied.count, n);
+      Formula({law.issue_fixed_ns + applied.extra_ns, law.issue_per_element_ns,
+               law.issue_minimum_ns, law.issue_maximum_ns},
+              applied, n);
+  formula.completion = Formula(
+      {law.completion_fixed_ns + law.array_fixed_ns + applied.extra_ns,
+       law.completion_per_element_ns, law.completion_minimum_ns},
+      applied, n);
   const Cost cost = time.CostOf(opcode, args);
   formula.issue_ns = static_cast<double>(cost.issue) / kTicksPerNs;
   formula.completion_ns = static_cast<double>(cost.completion) / kTicksPerNs;
@@ -111,20 +130,31 @@ CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
                          int64_t size) {
   CostFormula formula;
   formula.instruction = std::string(Info(transfer.opcode).name);
-  const DmaCost cost = time.CostOfDma(transfer, trigger);
+  // Nothing is asked of who makes the descriptors.
+  const DmaCost cost = time.CostOfDma(transfer, trigger, DgeMode::kUnknown);
   std::vector<DmaPart> parts;
   SplitDma(transfer, 16, parts);
   const DmaShape shape = ShapeOfDmaPart(RunsOfDma(transfer), parts[0]);
-  const Ticks busy = time.BusyOfDmaPart(cost, shape);
-  formula.issue_ns = static_cast<double>(cost.trigger) / kTicksPerNs;
+  const auto ns = [](Ticks t) { return static_cast<double>(t) / kTicksPerNs; };
+  const auto time_of = [&](const DmaShape& part) {
+    return cost.start + cost.notify +
+           time.TimeOfDmaPart(cost, part, /*sharers=*/1).payload;
+  };
+  formula.issue_ns = ns(cost.trigger);
   formula.issue = Number(formula.issue_ns);
-  const Ticks fixed = cost.start + cost.fixed + cost.notify;
-  formula.completion_ns = static_cast<double>(fixed + busy) / kTicksPerNs;
-  const double per =
-      static_cast<double>(busy) / kTicksPerNs / static_cast<double>(size);
-  formula.completion =
-      absl::StrCat(Number(static_cast<double>(fixed) / kTicksPerNs), " + ",
-                   Number(per), " N, rows of ", shape.row_bytes, " bytes");
+  formula.completion_ns = ns(time_of(shape));
+  // The law is one of pieces: this is the one of rows this long.
+  double per = 0;
+  if (size > 1) {
+    DmaShape shorter = shape;
+    shorter.bytes -= shape.bytes / size;
+    per = formula.completion_ns - ns(time_of(shorter));
+  }
+  formula.completion = Number(formula.completion_ns -
+                              per * static_cast<double>(size));
+  if (per > 0) absl::StrAppend(&formula.completion, " + ", Number(per), " N");
+  absl::StrAppend(&formula.completion, ", rows of ", shape.row_bytes,
+                  " bytes");
   const std::vector<ConstantInfo> constants = ListConstants(hardware);
   std::vector<const ConstantInfo*> used;
   const auto direction =

@@ -36,20 +36,13 @@ void AddFlops(const Program& program, const CoreProgram& core,
               const Hardware& hardware, const Instruction& i,
               InstructionFacts& f) {
   const auto operands = core.OperandsOf(i);
-  if (i.opcode == Opcode::kMultiplyMovingMx) {
-    using S = slot::MultiplyMovingMx;
-    f.flops = kPacked * MultiplyFlops(operands[S::kDst].access,
-                                      operands[S::kMoving].access);
-    f.adjusted_flops = f.flops / 4;
-    return;
-  }
+  f.flops = FlopsOf(core, i);
+  if (i.opcode == Opcode::kMultiplyMovingMx) f.adjusted_flops = f.flops / 4;
   if (i.opcode != Opcode::kMultiplyMoving) return;
   using S = slot::MultiplyMoving;
   const auto attributes = core.AttributesOf(i);
   const Access& moving = operands[S::kMoving].access;
-  f.flops = MultiplyFlops(operands[S::kDst].access, moving);
   f.fp32 = attributes[S::kPass].integer() != 0;
-  if (f.fp32) f.flops /= 2;
   const bool fast_fp8 = hardware.generation >= 3 && IsFp8(moving.dtype);
   const bool wide = f.fp32 || moving.dtype == Dtype::kFloat32;
   f.adjusted_flops = f.flops * (wide ? 4 : fast_fp8 ? 0.5 : 1);
@@ -58,6 +51,21 @@ void AddFlops(const Program& program, const CoreProgram& core,
 }
 
 }  // namespace
+
+double FlopsOf(const CoreProgram& core, const Instruction& i) {
+  const auto operands = core.OperandsOf(i);
+  if (i.opcode == Opcode::kMultiplyMovingMx) {
+    using S = slot::MultiplyMovingMx;
+    return kPacked * MultiplyFlops(operands[S::kDst].access,
+                                   operands[S::kMoving].access);
+  }
+  if (i.opcode != Opcode::kMultiplyMoving) return 0;
+  using S = slot::MultiplyMoving;
+  const double passes = core.AttributesOf(i)[S::kPass].integer() != 0 ? 2 : 1;
+  return MultiplyFlops(operands[S::kDst].access,
+                       operands[S::kMoving].access) /
+         passes;
+}
 
 ProgramFacts::ProgramFacts(const Program& program, const Hardware& hardware)
     : program_(program), first_(program.cores.size()) {

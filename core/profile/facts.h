@@ -27,6 +27,9 @@ struct InstructionFacts {
   int64_t partitions = 0;  // of the widest operand on chip; 0: none
 };
 
+// InstructionFacts::flops; 0 of what multiplies no matrices.
+double FlopsOf(const CoreProgram& core, const Instruction& i);
+
 // Facts of all instructions of a program, by their place in it.
 class ProgramFacts {
  public:

@@ -16,10 +16,10 @@ b.core_barrier(
 )
 
 #% core_barrier.generation
-b = trnemu.ProgramBuilder(target="trn1")  # fix: b = trnemu.ProgramBuilder(target="trn2")
+b = trnemu.ProgramBuilder(target="trn1")
 b.core_barrier(
     data=b.scratch("data", (4, 1), "float32"),
-    cores=(0,),
+    cores=(0, 1),  # fix: cores=(0,),
 )
 
 #% core_barrier.own_core

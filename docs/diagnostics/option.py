@@ -19,6 +19,11 @@ r = trnemu.explore(p, {"x": x}, 0)  # fix: r = trnemu.explore(p, {"x": x}, 3)
 #% option.hardware
 #! The command reports input.hardware first; for callers from C++.
 
+#% option.launch_overhead
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.run(p, {"x": x}, launch_overhead=True, schedule="program")  # fix: r = trnemu.run(p, {"x": x}, launch_overhead=True)
+
 #% option.max_host_memory
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
@@ -56,3 +61,8 @@ r = trnemu.run(p, {"x": x}, schedule="timed", time=False)  # fix: r = trnemu.run
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, stop_at_nan=True, values=False)  # fix: r = trnemu.run(p, {"x": x}, stop_at_nan=True)
+
+#% option.throttle
+p = trnemu.Program.load("k.trn")
+x = np.ones((4, 8), np.float32)
+r = trnemu.run(p, {"x": x}, throttle=False, schedule=1)  # fix: r = trnemu.run(p, {"x": x}, throttle=False)

@@ -26,4 +26,4 @@ with b.fori_loop(0, n):
 r = trnemu.run(b.build(), {}, values=False)  # fix: r = trnemu.run(b.build(), {}, values=True)
 
 #% unsupported.verb shell
-trnemu profile k.trn  # fix: trnemu run k.trn --input x=x.npy
+trnemu collective k.trn  # fix: trnemu run k.trn --input x=x.npy

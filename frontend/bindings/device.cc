@@ -60,6 +60,8 @@ RunOptions ReadOptions(const nb::dict& given) {
   o.schedule_seed = nb::cast<uint64_t>(given["schedule_seed"]);
   o.time = nb::cast<bool>(given["time"]);
   o.values = nb::cast<bool>(given["values"]);
+  o.throttle = nb::cast<bool>(given["throttle"]);
+  o.launch_overhead = nb::cast<bool>(given["launch_overhead"]);
   o.strict = nb::cast<bool>(given["strict"]);
   o.stop_at_nan = nb::cast<bool>(given["stop_at_nan"]);
   o.allow = nb::cast<std::vector<std::string>>(given["allow"]);

@@ -123,6 +123,14 @@ void AddSimulationOptions(CLI::App& run, RunArgs& args) {
                  "bounds only)")
       ->capture_default_str()
       ->check(CLI::IsMember({"full", "memory", "off"}));
+  run.add_option("--throttle", args.throttle,
+                 "on, or off: the tensor engine at full rate even after it "
+                 "has idled")
+      ->capture_default_str()
+      ->check(on_off);
+  run.add_flag("--launch-overhead", args.launch_overhead,
+               "Start after the fixed device time of a kernel launch (9.4 us "
+               "on trn2)");
   run.add_option("--values", args.values,
                  "on, or off: time alone, no outputs; missing inputs are zeros")
       ->capture_default_str()
@@ -216,6 +224,8 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
                                              : Checks::kOff;
   options.time = args.time == "on";
   options.values = args.values == "on";
+  options.throttle = args.throttle == "on";
+  options.launch_overhead = args.launch_overhead;
   options.strict = args.strict;
   options.stop_at_nan = args.stop_at_nan;
   options.seed = args.seed;
@@ -244,6 +254,12 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   if (status.ok() && args.max_time_ns && options.order != Order::kTimed) {
     return UsageError(
         "--max-time-ns needs simulated time, which only --schedule timed has");
+  }
+  if (status.ok() && options.order != Order::kTimed &&
+      (!options.throttle || options.launch_overhead)) {
+    return UsageError(Cat(options.launch_overhead ? "--launch-overhead adds to"
+                                                  : "--throttle changes",
+                          " simulated time, which only --schedule timed has"));
   }
   if (status.ok()) status = SetNumerics(args, options);
   if (status.ok()) status = SetAllow(args, options);

@@ -18,6 +18,8 @@ struct RunArgs {
   std::string output_dir, target, hardware, log, trace;
   double rtol = 1e-5, atol = 1e-8;
   std::string checks = "full", time = "on", values = "on", schedule;
+  std::string throttle = "on";
+  bool launch_overhead = false;
   std::vector<std::string> allow, numerics;
   bool strict = false, json = false, stop_at_nan = false, stop = false;
   std::vector<std::string> breaks, dumps, watches;

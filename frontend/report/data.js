@@ -84,8 +84,9 @@ const INSTRUCTION_COLUMNS = {
 const DMA_COLUMNS = {
   core: Int32Array, engine: Int32Array, queue: Int32Array,
   queue_set: Int32Array, instruction: Int32Array, direction: null,
-  start: Float64Array, trigger: Float64Array, end: Float64Array,
-  notify: Float64Array, bytes: Float64Array, descriptors: Int32Array,
+  start: Float64Array, trigger: Float64Array, free: Float64Array,
+  end: Float64Array, notify: Float64Array, bytes: Float64Array,
+  descriptors: Int32Array,
 };
 
 function decodeTable(raw, types, indexed) {

@@ -129,7 +129,7 @@ void Drop(Json* table, const std::vector<const char*>& columns) {
 void DropUnshown(Json& profile) {
   profile.erase("semaphores");
   Drop(FindMember(&profile, "dma"),
-       {"payload_from", "free", "hbm_read", "hbm_written"});
+       {"payload_from", "hbm_read", "hbm_written"});
   Drop(FindMember(&profile, "instructions"), {"order", "flops"});
 }
 
@@ -147,7 +147,10 @@ void PackProfile(Json& profile) {
   }
   if (Json* dma = FindMember(&profile, "dma")) {
     PackTimes(*dma, "start",
-              {{"trigger", "start"}, {"end", "start"}, {"notify", "end"}});
+              {{"trigger", "start"},
+               {"free", "start"},
+               {"end", "start"},
+               {"notify", "end"}});
     PackColumnsOf(dma);
   }
   if (Json* texts = FindMember(&profile, "texts")) PackTexts(*texts);

@@ -155,6 +155,8 @@ function dmaTracks(profile, by) {
   const tracks = [];
   for (const rows of groups.values()) {
     const first = rows[0];
+    // The engine takes the next part when it is free, before the end of this.
+    const free = d.free || d.end;
     const owner = profile.queue_sets[set(first)];
     const name = owner && owner.name ? `${owner.name} ` : "queue ";
     tracks.push({
@@ -162,7 +164,7 @@ function dmaTracks(profile, by) {
       label: by === "queue" ? `${name}${key(first)}` : `DMA ${key(first)}`,
       order: 100 + Math.max(0, set(first)) * 1000 + key(first),
       laneHeight: 11,
-      lanes: splitLanes(rows, d.start, d.end, 3), tails: null, waits: null,
+      lanes: splitLanes(rows, d.start, free, 3), tails: null, waits: null,
     });
   }
   return tracks;

@@ -41,14 +41,16 @@ bool OneCore(const Value& cores) {
 }
 
 constexpr Rule kBarrierRules[] = {
-    {"core_barrier.generation", "gen >= 3",
+    {"core_barrier.generation",
+     "len(set(cores)) == 1 or (gen >= 3 and lnc == 2)",
      "nki/api/nki/isa/__init__.py:2605",
-     [](const Call& c) { return c.hardware->features.lnc2; },
+     [](const Call& c) {
+       return OneCore(c[barrier::kCores]) || c.hardware->features.lnc2;
+     },
      "cores",
      "{target} cannot join two cores to one logical core, trn2 and trn3 can; "
      "cores is {value:cores}",
-     "leave the barrier out: a program has one core there, which waits for "
-     "nobody"},
+     "leave the barrier out: a program has one core there"},
     {"core_barrier.two_cores",
      "len(set(cores)) == 1 or (gen >= 3 and lnc == 2)",
      "nki/api/nki/isa/__init__.py:2618",

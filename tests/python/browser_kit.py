@@ -13,7 +13,7 @@ import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome",
          "chromium-headless-shell")
-SECONDS = 60
+SECONDS = 120  # a loaded machine
 
 
 def find_browser():
@@ -44,6 +44,7 @@ class Browser:
             [path, "--headless", "--no-sandbox", "--disable-gpu",
              "--disable-dev-shm-usage", "--no-first-run",
              "--disable-background-networking", "--disable-extensions",
+             "--disable-breakpad", "--disable-component-update",
              f"--user-data-dir={self.profile.name}",
              "--remote-debugging-pipe"],
             preexec_fn=connect, pass_fds=(3, 4), stdin=subprocess.DEVNULL,
@@ -131,8 +132,11 @@ class Page:
                   height=height, deviceScaleFactor=1, mobile=False)
 
     def go(self, url):
+        """Until the page has loaded and its scripts have run."""
+        loaded = len(self.of("Page.loadEventFired"))
         self.call("Page.navigate", url=url)
-        self.wait_for("document.readyState === 'complete'")
+        while len(self.of("Page.loadEventFired")) == loaded:
+            self.browser.events.append(self.browser.message())
 
     def evaluate(self, expression):
         got = self.call("Runtime.evaluate", expression=expression,
@@ -146,7 +150,7 @@ class Page:
         while not self.evaluate(condition):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"never true: {condition}")
-            self.frame()
+            time.sleep(0.01)
         return True
 
     def frame(self):

@@ -8,7 +8,9 @@ import re
 
 import pytest
 
+import cli_kit
 import report_kit
+import trnemu
 from browser_kit import Browser, find_browser
 from trnemu import _trnemu
 
@@ -490,6 +492,52 @@ def test_a_large_program_is_merged_and_its_file_moderate(show, tmp_path):
     size = (tmp_path / "report0.html").stat().st_size
     assert size < 40 * rows
     assert size < len(json.dumps(profile)) / 4
+
+
+def a_program():
+    b = trnemu.ProgramBuilder(target="trn2", name="exp")
+    x = b.input("x", (128, 512), "float32")
+    y = b.output("y", (128, 512), "float32")
+    t = b.sbuf((128, 512), "float32", name="t")
+    b.dma_copy(dst=t, src=x)
+    b.activation(dst=t, op="exp", data=t)
+    b.dma_copy(dst=y, src=t)
+    return b.build()
+
+
+def opened(browser, path):
+    page = browser.open(path.as_uri())
+    assert page.problems() == []
+    return page
+
+
+def test_profile_html_writes_the_report_of_the_run(browser, tmp_path):
+    a_program().save(str(tmp_path / "exp.trn"))
+    result = cli_kit.trnemu(
+        "profile", tmp_path / "exp.trn", "--values", "off",
+        "--html", tmp_path / "r.html", f"--json={tmp_path / 'r.json'}")
+    assert result.returncode == 0, result.stderr
+    assert str(tmp_path / "r.html") in result.stdout
+    profile = json.loads((tmp_path / "r.json").read_text())
+    page = opened(browser, tmp_path / "r.html")
+    assert texts(page, "h1") == ["exp"]
+    assert float(card(page, "Time")[0]) == profile["time_ns"]
+    data = canvas(page)
+    assert int(data["visible"]) == visible(profile, 0, profile["time_ns"])
+    engines = {row[0]: row[1] for row in table(page, "Engines")}
+    for e in profile["engines"]:
+        assert engines[e["engine"]] == e["instructions"]
+    assert page.evaluate("[...document.querySelectorAll('.memory canvas')]"
+                         ".map(c => Number(c.dataset.tiles))") == [1]
+    page.close()
+
+
+def test_save_html_writes_the_same_page(browser, tmp_path):
+    report = trnemu.profile(a_program())
+    report.save_html(str(tmp_path / "r.html"))
+    page = opened(browser, tmp_path / "r.html")
+    assert float(card(page, "Time")[0]) == report.time_ns
+    page.close()
 
 
 def test_a_profile_of_next_to_nothing_shows(show):

@@ -74,8 +74,6 @@ def test_two_cores_meet_only_where_the_program_has_two(target):
     id = "two_cores" if TWO_CORES[target] else "generation"
     refused(lambda: barrier(b), f"core_barrier.{id}", "(0, 1)")
     refused(lambda: barrier(b, cores=(1, 0)), f"core_barrier.{id}")
-    if not TWO_CORES[target]:  # nki/api/nki/isa/__init__.py:2605
-        return refused(lambda: barrier(b, cores=(0,)), "core_barrier.generation")
     barrier(b, cores=(0,))
     barrier(b, cores=[0, 0])
     assert verified(b.build()) == []

@@ -652,7 +652,7 @@ class OperationMethods:
 
         Raises Fault if a rule is broken, TypeError for a wrong argument.
 
-        Source: spec/numerics.md 15.19
+        Source: nki/api/nki/isa/__init__.py:546
         """
 
     def nop(

@@ -231,6 +231,8 @@ def _options(
     max_wall_time: float | None = None,
     max_host_memory: int | None = None,
     stop_at_nan: bool = False,
+    throttle: bool = True,
+    launch_overhead: bool = False,
 ) -> dict[str, Any]:
     """The options of a run as the extension takes them."""
     order, schedule_seed = _schedule(schedule, time)
@@ -247,6 +249,8 @@ def _options(
         ),
         "time": flag("time", time),
         "values": flag("values", values),
+        "throttle": flag("throttle", throttle),
+        "launch_overhead": flag("launch_overhead", launch_overhead),
         "stop_at_nan": flag("stop_at_nan", stop_at_nan),
         "max_time_ns": real("max_time_ns", max_time_ns, "nanoseconds"),
         "max_wall_time": real("max_wall_time", max_wall_time, "seconds"),
@@ -268,6 +272,8 @@ _DEFAULTS: dict[str, Any] = {
     "max_wall_time": None,
     "max_host_memory": None,
     "stop_at_nan": False,
+    "throttle": True,
+    "launch_overhead": False,
 }
 
 
@@ -315,6 +321,8 @@ class Executable:
         max_time_ns: float | None = None,
         max_wall_time: float | None = None,
         max_host_memory: int | None = None,
+        throttle: bool = True,
+        launch_overhead: bool = False,
     ) -> RunResult:
         """Runs the program to its end; the options are those of trnemu.run.
 
@@ -337,6 +345,8 @@ class Executable:
             max_wall_time,
             max_host_memory,
             stop_at_nan,
+            throttle,
+            launch_overhead,
         )
         return self._run(inputs, options)
 
@@ -425,6 +435,8 @@ def run(
     max_time_ns: float | None = None,
     max_wall_time: float | None = None,
     max_host_memory: int | None = None,
+    throttle: bool = True,
+    launch_overhead: bool = False,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -448,6 +460,8 @@ def run(
     max_wall_time: a budget of seconds on this host's clock.
     max_host_memory: bytes of this host's memory that the run may need, checked
         before any is allocated.
+    throttle: False lets the tensor engine run at full rate after it has idled.
+    launch_overhead: True adds the fixed device time of a kernel launch.
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -464,6 +478,8 @@ def run(
         "max_time_ns": max_time_ns,
         "max_wall_time": max_wall_time,
         "max_host_memory": max_host_memory,
+        "throttle": throttle,
+        "launch_overhead": launch_overhead,
     }
     allow = _names(allow)
     executable = _load(program, target, allow, max_host_memory)

@@ -520,6 +520,17 @@ class Debugger:
     @property
     def ended(self) -> bool: ...
 
+class ProfileData:
+    """What trnemu.ProfileReport is made of."""
+
+    def json(self) -> str: ...
+
+    def trace(self) -> str: ...
+
+    def text(self) -> str: ...
+
+    def tables(self) -> list[tuple[str, str]]: ...
+
 class Result:
     """What trnemu.RunResult is made of."""
 
@@ -550,6 +561,8 @@ class Executable:
     def explore(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], schedules: int, /) -> Result: ...
 
     def envelope(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], combinations: int, seed: int, /) -> tuple[Result, str, str]: ...
+
+    def profile(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], program: Program, name: str, max_records: int, /) -> tuple[Result, ProfileData]: ...
 
     def debug(self, inputs: list[tuple[str, str, tuple[int, ...], Any]], options: dict[str, Any], /) -> Debugger: ...
 
@@ -583,6 +596,9 @@ def set_kernel(code: types.CodeType | None) -> None:
 
 def set_package(directory: str) -> None:
     """Frames of files in this directory are not the user's."""
+
+def render_report(profile: str) -> str:
+    """The HTML report of a profile, given as its JSON text."""
 
 def diagnostic_ids() -> list[str]:
     """The ids that faults and warnings have, sorted."""

@@ -1,0 +1,71 @@
+// The DMA engines of a core in simulated time.
+//
+// An engine takes turns between its queues, a packet each; here the queues
+// with something to do share it evenly at every instant, which packets
+// approach as they get small. Within a queue parts go one after the other.
+// Parts that come later can only delay others: what is said of one part is
+// corrected when another joins.
+#ifndef TRNEMU_CORE_DMA_ENGINES_H_
+#define TRNEMU_CORE_DMA_ENGINES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/run.h"
+
+namespace trnemu {
+
+// A part of a transfer, as the engines know it.
+struct DmaJob {
+  int64_t transfer = -1;
+  int32_t part = 0;
+  uint32_t queue = 0;  // of all queues of all queue sets
+  Ticks start = 0;     // not before
+  Ticks busy = 0;      // how long it needs the engine
+  Ticks extra = 0;     // from the engine's last moment to its signals
+};
+
+class DmaEngines {
+ public:
+  // A part is done (has signalled) later than was said.
+  struct Delay {
+    int64_t transfer = -1;
+    int32_t part = 0;
+    Ticks done = 0;
+  };
+
+  explicit DmaEngines(size_t engines) : engines_(engines) {}
+  size_t size() const { return engines_.size(); }
+
+  // Adds a part at time `now`, which must not fall between calls for one
+  // engine, and says when it is done: in the order of its queue. `delays` gets
+  // those that are now done later.
+  Ticks Add(size_t engine, Ticks now, const DmaJob& job,
+            std::vector<Delay>& delays);
+
+ private:
+  struct Running : DmaJob {
+    Ticks left = 0;  // of busy, at OneEngine::at
+    Ticks end = 0;   // on the engine
+    Ticks done = 0;
+  };
+  struct OneEngine {
+    std::vector<Running> jobs;  // by arrival
+    Ticks at = 0;
+    bool shared = false;  // by jobs of several queues
+  };
+  // Moves `at` on to `until`, or to where nothing is left, serving.
+  static void Serve(std::vector<Running>& jobs, Ticks& at, Ticks until);
+  // Serves what comes before `now` and drops what is finished.
+  static void Advance(OneEngine& engine, Ticks now);
+  static Ticks Append(OneEngine& engine, Running job);
+  Ticks Share(OneEngine& engine, const Running& job,
+              std::vector<Delay>& delays);
+
+  std::vector<OneEngine> engines_;
+  std::vector<Running> scratch_;
+};
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_CORE_DMA_ENGINES_H_

@@ -1,0 +1,138 @@
+// The timed half of the scheduler: when transfers start and end.
+#include <algorithm>
+
+#include "core/runner.h"
+
+namespace trnemu {
+namespace {
+
+constexpr uint32_t kQueues = 16;
+
+}  // namespace
+
+Ticks& Runner::QueueFree(uint32_t queue) { return queue_free_[queue]; }
+
+// Payloads of one generator keep their distance.
+Ticks Runner::PayloadStart(Sequencer& s, const DmaCost& cost) {
+  Ticks& next = cost.generation == Generation::kHardware
+                    ? generators_[s.core][static_cast<size_t>(cost.generator)]
+                    : s.next_payload;
+  const Ticks payload = std::max(s.earliest + cost.start, next);
+  next = payload + cost.spacing;
+  return payload;
+}
+
+void Runner::CountPart(const DmaTransfer& dma, DmaPart part,
+                       const DmaShape& shape) {
+  profile_.dma_bytes += shape.bytes;
+  for (const DmaOperand& src : dma.sources()) {
+    if (src.tile.space != Space::kHbm) continue;
+    profile_.hbm_read_bytes +=
+        part.count * static_cast<int64_t>(SizeOf(src.tile.dtype));
+  }
+  if (dma.dst.tile.space == Space::kHbm) {
+    profile_.hbm_write_bytes +=
+        part.count * static_cast<int64_t>(SizeOf(dma.dst.tile.dtype));
+  }
+}
+
+int Runner::Sharers(size_t core, const DmaCost& cost, Ticks start) const {
+  if (cost.hbm_sides == 0) return 1;
+  const auto cores =
+      static_cast<size_t>(machine_.hardware->memory.hbm_stack_cores);
+  int sharers = 1;
+  for (size_t c = 0; c < hbm_until_.size(); ++c) {
+    sharers += c != core && c / cores == core / cores && hbm_until_[c] > start;
+  }
+  return sharers;
+}
+
+Runner::PartTimes Runner::AddToEngine(size_t core, int64_t transfer,
+                                      int32_t part, uint32_t queue,
+                                      const DmaCost& cost,
+                                      const DmaShape& shape, Ticks start,
+                                      bool shared_engines) {
+  const DmaPartTime time =
+      time_.TimeOfDmaPart(cost, shape, Sharers(core, cost, start));
+  const Ticks extra = time.payload - time.busy + cost.notify;
+  Ticks done = start + time.busy + extra;
+  if (shared_engines) {
+    profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
+    DmaEngines& engines = dma_engines_[core];
+    done =
+        engines.Add(static_cast<size_t>(part) % engines.size(), now_,
+                    {transfer, part, queue, start, time.busy, extra}, delays_);
+    for (const DmaEngines::Delay& d : delays_) Delay(d);
+    delays_.clear();
+  }
+  if (cost.hbm_sides > 0) {
+    hbm_until_[core] = std::max(hbm_until_[core], done - cost.notify);
+  }
+  // Shared with other queues, the engine takes it up earlier and pauses.
+  const Ticks free = done - extra;
+  return {start, free - time.busy, free, done - cost.notify, done};
+}
+
+void Runner::Delay(const DmaEngines::Delay& delay) {
+  Transfer& t = transfers_[static_cast<size_t>(delay.transfer)];
+  Ticks& done = t.done[static_cast<size_t>(delay.part)];
+  done = std::max(done, delay.done);
+}
+
+bool Runner::PutOff(const Event& event) {
+  if (event.transfer < 0) return false;
+  const Transfer& t = transfers_[static_cast<size_t>(event.transfer)];
+  const auto first = t.done.begin() + event.part;
+  if (std::all_of(first, first + event.parts,
+                  [&](Ticks done) { return done <= event.time; })) {
+    return false;
+  }
+  for (int32_t p = event.part; p < event.part + event.parts; ++p) {
+    const Ticks done = std::max(event.time, t.done[static_cast<size_t>(p)]);
+    events_.push(
+        {done, next_sequence_++, t.instruction, t.core, event.transfer, p});
+  }
+  return true;
+}
+
+// Parts go to engine 0, 1, ... in the order of their queues; those of one queue
+// complete in order (spec/timing.md 2.2).
+void Runner::ScheduleParts(Sequencer& s, int64_t index) {
+  Transfer& t = transfers_[index];
+  const auto attributes = program_.cores[s.core].AttributesOf(*s.next);
+  const DgeMode mode =
+      s.next->opcode == Opcode::kDmaCopy
+          ? attributes[slot::DmaCopy::kDgeMode].as<DgeMode>()
+      : s.next->opcode == Opcode::kDmaTranspose
+          ? attributes[slot::DmaTranspose::kDgeMode].as<DgeMode>()
+          : DgeMode::kUnknown;
+  const DmaCost cost = time_.CostOfDma(t.dma, s.engine, mode);
+  const DmaRuns runs = RunsOfDma(t.dma);
+  const auto set =
+      static_cast<uint32_t>(attributes[slot::DmaCopy::kQueueSet].integer());
+  profile_.engines[static_cast<size_t>(s.engine)].waiting +=
+      s.earliest - s.ready;
+  profile_.engines[static_cast<size_t>(s.engine)].busy += cost.trigger;
+  s.issue_ready = s.earliest + cost.trigger;
+  s.last_completion = std::max(s.last_completion, s.issue_ready);
+  const Ticks payload = PayloadStart(s, cost);
+  t.done.assign(t.parts.size(), 0);
+  for (size_t p = 0; p < t.parts.size(); ++p) {
+    const uint32_t queue = set * kQueues + static_cast<uint32_t>(p);
+    DmaShape shape;
+    PartTimes times = {payload, payload, payload, payload,
+                       payload + cost.notify};
+    if (t.parts[p].count > 0 && !t.dma.nothing) {
+      shape = ShapeOfDmaPart(runs, t.parts[p]);
+      CountPart(t.dma, t.parts[p], shape);
+      times = AddToEngine(s.core, index, static_cast<int32_t>(p), queue, cost,
+                          shape, payload);
+    }
+    times.notify = std::max(times.notify, QueueFree(queue));
+    QueueFree(queue) = t.done[p] = times.notify;
+    if (timeline_ != nullptr) RecordPart(t, p, shape, times);
+    EndPartAt(times.notify, index, static_cast<int32_t>(p));
+  }
+}
+
+}  // namespace trnemu
