@@ -579,6 +579,15 @@ class Device:
 
     def load(self, program: Program, allow: Sequence[str], max_host_memory: int | None = None) -> Executable: ...
 
+def cost_table(operation: str, sizes: list[int], dtypes: list[Any], placements: list[str], targets: list[str], op: str, engine: str, partitions: int) -> list[dict[str, Any]]:
+    """Rows of a simulated cost table; trnemu.bench is the interface."""
+
+def cost_operations() -> list[str]:
+    """The operations that have a cost table."""
+
+def cost_sizes(text: str) -> list[int]:
+    """The sizes that a text like "64:8192" stands for."""
+
 def operation_rows() -> list[dict[str, Any]]:
     """The operations table."""
 
