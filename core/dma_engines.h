@@ -36,6 +36,11 @@ class DmaEngines {
 
   explicit DmaEngines(size_t engines) : engines_(engines) {}
   size_t size() const { return engines_.size(); }
+  // The one that does the parts of this number.
+  size_t Of(int32_t part) const {
+    const auto p = static_cast<size_t>(part);
+    return p < engines_.size() ? p : p % engines_.size();
+  }
 
   // Adds a part at time `now`, which must not fall between calls for one
   // engine, and says when it is done: in the order of its queue. `delays` gets

@@ -182,7 +182,7 @@ class Runner : public FindingSink {
   int Sharers(size_t core, const DmaCost& cost, Ticks start) const;
   PartTimes AddToEngine(size_t core, int64_t transfer, int32_t part,
                         uint32_t queue, const DmaCost& cost,
-                        const DmaShape& shape, Ticks start,
+                        const DmaPartTime& time, Ticks start,
                         bool shared_engines = true);
   // A part that was scheduled is done later than was said.
   void Delay(const DmaEngines::Delay& delay);

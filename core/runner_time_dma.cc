@@ -50,17 +50,15 @@ int Runner::Sharers(size_t core, const DmaCost& cost, Ticks start) const {
 Runner::PartTimes Runner::AddToEngine(size_t core, int64_t transfer,
                                       int32_t part, uint32_t queue,
                                       const DmaCost& cost,
-                                      const DmaShape& shape, Ticks start,
+                                      const DmaPartTime& time, Ticks start,
                                       bool shared_engines) {
-  const DmaPartTime time =
-      time_.TimeOfDmaPart(cost, shape, Sharers(core, cost, start));
   const Ticks extra = time.payload - time.busy + cost.notify;
   Ticks done = start + time.busy + extra;
   if (shared_engines) {
     profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
     DmaEngines& engines = dma_engines_[core];
     done =
-        engines.Add(static_cast<size_t>(part) % engines.size(), now_,
+        engines.Add(engines.Of(part), now_,
                     {transfer, part, queue, start, time.busy, extra}, delays_);
     for (const DmaEngines::Delay& d : delays_) Delay(d);
     delays_.clear();
@@ -117,6 +115,10 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   s.last_completion = std::max(s.last_completion, s.issue_ready);
   const Ticks payload = PayloadStart(s, cost);
   t.done.assign(t.parts.size(), 0);
+  // Its own parts make a core no other sharer; most are alike.
+  const int sharers = Sharers(s.core, cost, payload);
+  DmaShape timed;
+  DmaPartTime time;
   for (size_t p = 0; p < t.parts.size(); ++p) {
     const uint32_t queue = set * kQueues + static_cast<uint32_t>(p);
     DmaShape shape;
@@ -125,8 +127,12 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
     if (t.parts[p].count > 0 && !t.dma.nothing) {
       shape = ShapeOfDmaPart(runs, t.parts[p]);
       CountPart(t.dma, t.parts[p], shape);
+      if (shape.bytes != timed.bytes || shape.rows != timed.rows) {
+        timed = shape;
+        time = time_.TimeOfDmaPart(cost, shape, sharers);
+      }
       times = AddToEngine(s.core, index, static_cast<int32_t>(p), queue, cost,
-                          shape, payload);
+                          time, payload);
     }
     times.notify = std::max(times.notify, QueueFree(queue));
     QueueFree(queue) = t.done[p] = times.notify;
