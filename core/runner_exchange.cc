@@ -152,9 +152,8 @@ void Runner::ScheduleExchange(int64_t index) {
       shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
       const DmaPartTime time = time_.TimeOfDmaPart(
           costs[c], shapes[c], Sharers(c, costs[c], payload));
-      times[c] =
-          AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c], time,
-                      payload, e.ends[c].path == DmaEngine::kDma);
+      times[c] = AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c],
+                             time, payload, e.ends[c].path == DmaEngine::kDma);
       done = std::max(done, times[c].notify);
       profile_.dma_bytes += shapes[c].bytes;
     }

@@ -59,9 +59,8 @@ AppliedLaw TimeModel::LawOf(Opcode opcode, const ExecuteArgs& args,
   const EngineTiming& engine = hardware_.engine(args.engine);
   const StrideCost strides = StridesOf(opcode, args, hardware_.access);
   of.elements = CountOf(opcode, args);
-  of.strided =
-      of.elements + std::max({0.0, strides.read * engine.strided_read,
-                              strides.write * engine.strided_write});
+  of.strided = of.elements + std::max({0.0, strides.read * engine.strided_read,
+                                       strides.write * engine.strided_write});
   of.wide_ns = of.elements * strides.wide * engine.wide_stride_ns;
   if (of.law->per_operand_ns > 0) {
     of.extra_ns =

@@ -58,8 +58,8 @@ std::vector<const ConstantInfo*> ConstantsOf(
     const CostLaw& law, bool extra) {
   const auto rows = LawsFor(hardware, law.opcode, law.engine);
   const auto row = static_cast<size_t>(&law - rows.data());
-  const std::string engine(
-      law.engine == Engine::kUnknown ? "any" : Name(law.engine));
+  const std::string engine(law.engine == Engine::kUnknown ? "any"
+                                                          : Name(law.engine));
   const std::string prefix = absl::StrCat("law[", law.opcode, " ", engine, " ");
   std::string path;
   size_t seen = 0;
@@ -113,10 +113,10 @@ CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
       Formula({law.issue_fixed_ns + applied.extra_ns, law.issue_per_element_ns,
                law.issue_minimum_ns, law.issue_maximum_ns},
               applied, n);
-  formula.completion = Formula(
-      {law.completion_fixed_ns + law.array_fixed_ns + applied.extra_ns,
-       law.completion_per_element_ns, law.completion_minimum_ns},
-      applied, n);
+  formula.completion =
+      Formula({law.completion_fixed_ns + law.array_fixed_ns + applied.extra_ns,
+               law.completion_per_element_ns, law.completion_minimum_ns},
+              applied, n);
   const Cost cost = time.CostOf(opcode, args);
   formula.issue_ns = static_cast<double>(cost.issue) / kTicksPerNs;
   formula.completion_ns = static_cast<double>(cost.completion) / kTicksPerNs;
@@ -150,11 +150,10 @@ CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
     shorter.bytes -= shape.bytes / size;
     per = formula.completion_ns - ns(time_of(shorter));
   }
-  formula.completion = Number(formula.completion_ns -
-                              per * static_cast<double>(size));
+  formula.completion =
+      Number(formula.completion_ns - per * static_cast<double>(size));
   if (per > 0) absl::StrAppend(&formula.completion, " + ", Number(per), " N");
-  absl::StrAppend(&formula.completion, ", rows of ", shape.row_bytes,
-                  " bytes");
+  absl::StrAppend(&formula.completion, ", rows of ", shape.row_bytes, " bytes");
   const std::vector<ConstantInfo> constants = ListConstants(hardware);
   std::vector<const ConstantInfo*> used;
   const auto direction =
