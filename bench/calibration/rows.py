@@ -7,10 +7,9 @@ Each row of spec/timing.md 1.1, 1.3, 1.4, 1.5, 2.1 and 2.2 has a probe
 (row_probes.py), the smallest program that holds the instruction. Printed are
 what the source says and what the model says at sizes over the row's range, the
 error, and whether it keeps the tolerance; rows that cannot be met together
-with another one are listed with it. Constants come from the sources' laws
-through half of the sizes (the first, the third, ...); the errors reported are
-those of the other half, where there are more than one. Exit code 1: a row is
-beyond its tolerance.
+with another one are listed with it. Where a source prints a law it is the
+constant; nothing is fitted here. Errors are reported at every second size,
+where there are more than one. Exit code 1: a row is beyond its tolerance.
 """
 
 from __future__ import annotations
