@@ -116,6 +116,16 @@ def test_what_runs_follows_the_law_that_is_printed(operation, target):
             assert row.interval_ns == pytest.approx(row.issue_ns, abs=LESS)
 
 
+@pytest.mark.parametrize("target", trnemu.targets)
+@pytest.mark.parametrize("placement", ["hbm:sbuf", "sbuf:hbm"])
+def test_the_formula_of_a_dma_holds_where_rows_are_short(placement, target):
+    """Rows of 256 bytes and of 512, one packet each (timing.md 2.2)."""
+    short, longer = trnemu.bench("dma_copy", sizes=[64, 128], dtype="float32",
+                                 placement=placement, target=target)
+    assert value(short.laws[0].completion, 128) == pytest.approx(
+        longer.completion_ns, rel=1e-4)
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_more_elements_never_take_less_time(operation):
     rows = [r for r in trnemu.bench(operation, sizes="32:512", partitions=64)
