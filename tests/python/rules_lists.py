@@ -110,7 +110,7 @@ EXTRA = {
     "activate2.relu_param_shape", "tensor_scalar_reduce.operand_shape",
     "tensor_scalar_cumulative.imm1_partitions", "exponential.reduce_init_shape",
     # isa.json: "identity(reduce_op)"
-    "activate2.reduce_op_missing",
+    "activate2.reduce_op_missing", "sendrecv.generation",
     # isa.json: "None or 0 when op0 is unary", and tensor_scalar
     "tensor_scalar_reduce.operand0_missing", "tensor_scalar_reduce.negate",
     "tensor_scalar_cumulative.unary_operand",

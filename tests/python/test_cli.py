@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cli_kit import (  # noqa: F401 (case is a fixture)
-    DOUBLE, FAULT, ROOT, SHAPE, SUCCESS, UNSUPPORTED, USAGE, assemble, case,
+    DOUBLE, FAULT, ROOT, SHAPE, SUCCESS, USAGE, assemble, case,
     refuses, trnemu)
 
 # ---- run ----
@@ -323,8 +323,12 @@ def test_hardware_must_be_of_the_target(case):
     refuses(case.run("--hardware", what_if), USAGE, "nonsense")
 
 
-def test_trace_is_unsupported_with_a_sentence(case):
-    refuses(case.run("--trace", "t.json"), UNSUPPORTED, "--trace", "--log")
+def test_trace_writes_the_events_that_perfetto_opens(case, tmp_path):
+    trace = tmp_path / "t.json"
+    assert case.run("--trace", str(trace)).returncode == 0
+    events = json.loads(trace.read_text())["traceEvents"]
+    # One slice an instruction at least.
+    assert sum(e["ph"] == "X" for e in events) >= 6
 
 
 def test_usage_errors_suggest(case):

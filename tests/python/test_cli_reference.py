@@ -92,6 +92,8 @@ def test_every_id_in_the_sources_is_explained():
     missing = set()
     for folder in ("isa", "memory", "core", "collectives", "frontend"):
         for path in (ROOT / folder).rglob("*.cc"):
+            if path.name == "recommend.cc":
+                continue  # ids of recommendations, not of diagnostics
             text = path.read_text()
             for pattern in patterns:
                 found = set(re.findall(pattern, text))
