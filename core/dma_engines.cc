@@ -8,26 +8,25 @@ namespace trnemu {
 namespace {
 
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
-constexpr size_t kQueues = 16;  // of an engine
 
 // The first unfinished job of each queue: those that have started, and when
 // the next of the others does.
 template <typename Job>
 struct Heads {
-  std::array<Job*, kQueues> running;
+  std::array<Job*, kDmaQueues> running;
   size_t count = 0;
   Ticks next_start = kNever;
   bool any = false;
 
   Heads(std::vector<Job>& jobs, Ticks at) {
-    std::array<uint32_t, kQueues> seen;
+    std::array<uint32_t, kDmaQueues> seen;
     size_t queues = 0;
     for (Job& job : jobs) {
       const auto end = seen.begin() + static_cast<ptrdiff_t>(queues);
       if (job.left == 0 || std::find(seen.begin(), end, job.queue) != end) {
         continue;
       }
-      if (queues == kQueues) break;
+      if (queues == kDmaQueues) break;
       any = true;
       seen[queues++] = job.queue;
       if (job.start <= at) {

@@ -15,6 +15,9 @@
 
 namespace trnemu {
 
+// Queues of a queue set, one for each of 16 engines at most, and of an engine.
+inline constexpr uint32_t kDmaQueues = 16;
+
 // A part of a transfer, as the engines know it.
 struct DmaJob {
   int64_t transfer = -1;

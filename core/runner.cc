@@ -12,8 +12,6 @@
 namespace trnemu {
 namespace {
 
-constexpr int kQueues = 16;
-
 bool OnRegisters(Opcode opcode) {
   return opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch;
 }
@@ -41,8 +39,8 @@ Runner::Runner(const Program& program, Machine& machine,
                   std::vector<Ticks>(static_cast<size_t>(
                       machine.hardware->dma.hwdge_units))),
       hbm_until_(program.cores.size(), 0),
-      queue_free_(program.queue_sets.size() * kQueues, 0),
-      pending_parts_(program.queue_sets.size() * kQueues),
+      queue_free_(program.queue_sets.size() * kDmaQueues, 0),
+      pending_parts_(program.queue_sets.size() * kDmaQueues),
       staged_parts_(pending_parts_.size()),
       random_(options.schedule_seed),
       opcode_counts_(kNumOpcodes, 0),

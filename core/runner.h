@@ -38,6 +38,8 @@
 
 namespace trnemu {
 
+struct DmaRecord;
+
 class Runner : public FindingSink {
  public:
   // Everything is kept by reference. `states` has one entry per core.
@@ -245,6 +247,8 @@ class Runner : public FindingSink {
   absl::Status RecordStep(const Sequencer& s, Ticks busy);
   void RecordPart(Transfer& t, size_t part, const DmaShape& shape,
                   const PartTimes& times);
+  void AddRecord(Transfer& t, DmaRecord record, size_t core, size_t part,
+                 const DmaShape& shape, const PartTimes& times);
   void RecordExchangePart(Transfer& t, size_t core, size_t part,
                           const DmaShape& shape, const PartTimes& times);
   // The part, and of an exchange which end, gives the next signals.

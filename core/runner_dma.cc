@@ -10,8 +10,6 @@
 namespace trnemu {
 namespace {
 
-constexpr int kQueues = 16;
-
 OobMode OobModeOf(Opcode opcode, std::span<const Attribute> attributes) {
   switch (opcode) {
     case Opcode::kDmaCopy:
@@ -255,7 +253,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
   const int32_t parts = static_cast<int32_t>(t.parts.size());
   if (options_.order == Order::kRandom) {
     for (int32_t p = 0; p < parts; ++p) {
-      pending_parts_[set * kQueues + p].emplace_back(index, p);
+      pending_parts_[set * kDmaQueues + p].emplace_back(index, p);
       ++pending_count_;
     }
     return absl::OkStatus();

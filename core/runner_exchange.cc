@@ -6,11 +6,6 @@
 #include "core/runner.h"
 
 namespace trnemu {
-namespace {
-
-constexpr uint32_t kQueues = 16;
-
-}  // namespace
 
 absl::Status Runner::StepExchange(Sequencer& s) {
   using S = slot::SendRecv;
@@ -81,7 +76,7 @@ absl::Status Runner::StartExchange(int64_t exchange) {
     if (options_.order == Order::kRandom) {
       // In a queue of each core; it counts once.
       for (const ExchangeEnd& end : e.ends) {
-        pending_parts_[end.queue_set * kQueues + p].emplace_back(index, p);
+        pending_parts_[end.queue_set * kDmaQueues + p].emplace_back(index, p);
       }
       ++pending_count_;
       continue;
@@ -101,8 +96,8 @@ bool Runner::HeadIsReady(size_t queue) const {
   if (exchange < 0) return true;
   const auto& ends = exchanges_.at(exchange).ends;
   const auto part = static_cast<size_t>(head.second);
-  return queue == ends[0].queue_set * kQueues + part &&
-         pending_parts_[ends[1].queue_set * kQueues + part].front() == head;
+  return queue == ends[0].queue_set * kDmaQueues + part &&
+         pending_parts_[ends[1].queue_set * kDmaQueues + part].front() == head;
 }
 
 std::pair<int64_t, int32_t> Runner::TakeHead(size_t queue) {
@@ -112,7 +107,7 @@ std::pair<int64_t, int32_t> Runner::TakeHead(size_t queue) {
   const int64_t exchange = transfers_[head.first].exchange;
   if (exchange >= 0) {
     const ExchangeEnd& other = exchanges_.at(exchange).ends[1];
-    pending_parts_[other.queue_set * kQueues + static_cast<size_t>(head.second)]
+    pending_parts_[other.queue_set * kDmaQueues + static_cast<size_t>(head.second)]
         .pop_front();
   }
   return head;
@@ -141,7 +136,7 @@ void Runner::ScheduleExchange(int64_t index) {
   for (size_t p = 0; p < e.parts[0].size(); ++p) {
     const auto part = static_cast<int32_t>(p);
     const auto queue_of = [p](const ExchangeEnd& end) {
-      return end.queue_set * kQueues + static_cast<uint32_t>(p);
+      return end.queue_set * kDmaQueues + static_cast<uint32_t>(p);
     };
     Ticks done = payload + notify;
     std::array<PartTimes, 2> times;

@@ -3,17 +3,6 @@
 #include "core/runner.h"
 
 namespace trnemu {
-namespace {
-
-DmaDirection DirectionOf(Space dst, Space src) {
-  const bool to_hbm = dst == Space::kHbm;
-  const bool from_hbm = src == Space::kHbm;
-  if (to_hbm) return from_hbm ? DmaDirection::kHbm : DmaDirection::kStore;
-  return from_hbm ? DmaDirection::kLoad : DmaDirection::kOnChip;
-}
-
-}  // namespace
-
 // `busy` is the engine's busy time before the instruction.
 absl::Status Runner::RecordStep(const Sequencer& s, Ticks busy) {
   const Ticks issue =
@@ -34,12 +23,9 @@ absl::Status Runner::RecordStep(const Sequencer& s, Ticks busy) {
   return status.ok() ? status : Locate(status, s.core, *s.next);
 }
 
-void Runner::RecordPart(Transfer& t, size_t part, const DmaShape& shape,
-                        const PartTimes& times) {
-  DmaRecord record;
-  // The trigger's own record follows.
-  record.instruction = timeline_->next_instruction();
-  record.trigger = t.trigger;
+// What the records of a transfer's and of an exchange's parts share.
+void Runner::AddRecord(Transfer& t, DmaRecord record, size_t core, size_t part,
+                       const DmaShape& shape, const PartTimes& times) {
   record.payload_from = times.payload_from;
   record.start = times.start;
   record.free = times.free;
@@ -47,27 +33,30 @@ void Runner::RecordPart(Transfer& t, size_t part, const DmaShape& shape,
   record.notify = times.notify;
   record.bytes = shape.bytes;
   record.descriptors = static_cast<int32_t>(shape.rows);
+  record.queue = static_cast<uint8_t>(part);
+  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
+  record.core = static_cast<uint8_t>(core);
+  const int32_t row = timeline_->Add(record);
+  if (t.record < 0) t.record = row;
+}
+
+void Runner::RecordPart(Transfer& t, size_t part, const DmaShape& shape,
+                        const PartTimes& times) {
+  DmaRecord record;
+  // The trigger's own record follows.
+  record.instruction = timeline_->next_instruction();
+  record.trigger = t.trigger;
   record.queue_set = static_cast<uint16_t>(
       program_.cores[t.core]
           .AttributesOf(*t.instruction)[slot::DmaCopy::kQueueSet]
           .integer());
-  record.queue = static_cast<uint8_t>(part);
-  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
-  record.core = static_cast<uint8_t>(t.core);
-  const Tile& dst = t.dma.dst.tile;
-  record.direction = DirectionOf(dst.space, t.dma.srcs[0].tile.space);
+  record.direction = DirectionOf(t.dma.dst.tile, t.dma.srcs[0].tile);
   if (shape.bytes > 0) {
-    const int64_t count = t.parts[part].count;
-    for (const DmaOperand& src : t.dma.sources()) {
-      if (src.tile.space != Space::kHbm) continue;
-      record.hbm_read += count * static_cast<int64_t>(SizeOf(src.tile.dtype));
-    }
-    if (dst.space == Space::kHbm) {
-      record.hbm_written = count * static_cast<int64_t>(SizeOf(dst.dtype));
-    }
+    const HbmBytes hbm = HbmBytesOf(t.dma, t.parts[part]);
+    record.hbm_read = hbm.read;
+    record.hbm_written = hbm.written;
   }
-  const int32_t row = timeline_->Add(record);
-  if (t.record < 0) t.record = row;
+  AddRecord(t, record, t.core, part, shape, times);
 }
 
 void Runner::RecordExchangePart(Transfer& t, size_t core, size_t part,
@@ -76,20 +65,9 @@ void Runner::RecordExchangePart(Transfer& t, size_t core, size_t part,
   DmaRecord record;
   record.instruction = end.record;
   record.trigger = end.trigger;
-  record.payload_from = times.payload_from;
-  record.start = times.start;
-  record.free = times.free;
-  record.end = times.end;
-  record.notify = times.notify;
-  record.bytes = shape.bytes;
-  record.descriptors = static_cast<int32_t>(shape.rows);
   record.queue_set = static_cast<uint16_t>(end.queue_set);
-  record.queue = static_cast<uint8_t>(part);
-  record.engine = static_cast<uint8_t>(part % dma_engines_[0].size());
-  record.core = static_cast<uint8_t>(core);
   record.direction = DmaDirection::kOnChip;
-  const int32_t row = timeline_->Add(record);
-  if (t.record < 0) t.record = row;
+  AddRecord(t, record, core, part, shape, times);
 }
 
 void Runner::SignalsComeFrom(const Transfer& t, int32_t part, size_t end) {

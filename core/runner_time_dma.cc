@@ -4,11 +4,6 @@
 #include "core/runner.h"
 
 namespace trnemu {
-namespace {
-
-constexpr uint32_t kQueues = 16;
-
-}  // namespace
 
 Ticks& Runner::QueueFree(uint32_t queue) { return queue_free_[queue]; }
 
@@ -25,15 +20,9 @@ Ticks Runner::PayloadStart(Sequencer& s, const DmaCost& cost) {
 void Runner::CountPart(const DmaTransfer& dma, DmaPart part,
                        const DmaShape& shape) {
   profile_.dma_bytes += shape.bytes;
-  for (const DmaOperand& src : dma.sources()) {
-    if (src.tile.space != Space::kHbm) continue;
-    profile_.hbm_read_bytes +=
-        part.count * static_cast<int64_t>(SizeOf(src.tile.dtype));
-  }
-  if (dma.dst.tile.space == Space::kHbm) {
-    profile_.hbm_write_bytes +=
-        part.count * static_cast<int64_t>(SizeOf(dma.dst.tile.dtype));
-  }
+  const HbmBytes hbm = HbmBytesOf(dma, part);
+  profile_.hbm_read_bytes += hbm.read;
+  profile_.hbm_write_bytes += hbm.written;
 }
 
 int Runner::Sharers(size_t core, const DmaCost& cost, Ticks start) const {
@@ -120,7 +109,7 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   DmaShape timed;
   DmaPartTime time;
   for (size_t p = 0; p < t.parts.size(); ++p) {
-    const uint32_t queue = set * kQueues + static_cast<uint32_t>(p);
+    const uint32_t queue = set * kDmaQueues + static_cast<uint32_t>(p);
     DmaShape shape;
     PartTimes times = {payload, payload, payload, payload,
                        payload + cost.notify};

@@ -8,13 +8,6 @@
 namespace trnemu {
 namespace {
 
-DmaDirection DirectionOf(const Tile& dst, const Tile& src) {
-  const bool to_hbm = dst.space == Space::kHbm;
-  const bool from_hbm = src.space == Space::kHbm;
-  if (to_hbm) return from_hbm ? DmaDirection::kHbm : DmaDirection::kStore;
-  return from_hbm ? DmaDirection::kLoad : DmaDirection::kOnChip;
-}
-
 // Descriptor generators belong to sequencers (trainium2_arch.rst:347 names sync
 // and scalar); the others are taken to share them in this order.
 int GeneratorOf(Engine trigger, int64_t units) {
@@ -30,6 +23,13 @@ void Cost::Stretch(double factor) {
   };
   issue = issue_fixed + std::max(issue_least, stretched(stream));
   completion += stretched(array) - array;
+}
+
+DmaDirection DirectionOf(const Tile& dst, const Tile& src) {
+  const bool to_hbm = dst.space == Space::kHbm;
+  const bool from_hbm = src.space == Space::kHbm;
+  if (to_hbm) return from_hbm ? DmaDirection::kHbm : DmaDirection::kStore;
+  return from_hbm ? DmaDirection::kLoad : DmaDirection::kOnChip;
 }
 
 TimeModel::TimeModel(const Hardware& hardware) : hardware_(hardware) {

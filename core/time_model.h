@@ -57,6 +57,9 @@ struct DmaPartTime {
   Ticks payload = 0;  // first to last byte with the engine to itself; >= busy
 };
 
+// From HBM or chip to HBM or chip: what selects a transfer's law.
+DmaDirection DirectionOf(const Tile& dst, const Tile& src);
+
 class TimeModel {
  public:
   // Keeps a reference.

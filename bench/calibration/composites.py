@@ -18,28 +18,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from composites import (
-    exp,
-    mamba,
-    matmul_tutorial,
-    rmsnorm_quant,
-    silu,
-    transpose_matmul,
-    vector_add,
-)
 from composites.case import FIXED_NS, Case, Run, run
+from composites.every import cases
 
-MODULES = (
-    exp, vector_add, matmul_tutorial, silu, transpose_matmul, rmsnorm_quant,
-    mamba,
-)
 AIM, LIMIT = 0.15, 0.30
 
 
 def all_cases() -> list[Case]:
     """Every case, by row."""
-    made = [c for module in MODULES for c in module.cases()]
-    return sorted(made, key=lambda c: (float(c.row), c.target))
+    return sorted(cases(), key=lambda c: (float(c.row), c.target))
 
 
 def time_text(ns: float) -> str:

@@ -19,14 +19,8 @@ CostProgram::CostProgram(const CostQuery& query, Target target, Dtype dtype,
   semaphore_ = builder_.AddSemaphore("before");
 }
 
-Value CostProgram::Tile(std::string_view name, int64_t partitions, int64_t size,
-                        Dtype dtype, Space space) {
-  const auto found = tiles_.find(name);
-  if (found != tiles_.end()) return found->second;
-  const std::array<int64_t, 2> shape = {partitions, size};
-  const auto kind =
-      space == Space::kPsum ? TensorKind::kPsum : TensorKind::kSbuf;
-  const auto view = builder_.AddTile(kind, std::string(name), dtype, shape);
+Value CostProgram::Keep(std::string_view name,
+                        const absl::StatusOr<View>& view) {
   if (!view.ok()) {
     status_.Update(view.status());
     return Value::None();
@@ -37,6 +31,17 @@ Value CostProgram::Tile(std::string_view name, int64_t partitions, int64_t size,
     return Value::None();
   }
   return tiles_.emplace(name, *std::move(value)).first->second;
+}
+
+Value CostProgram::Tile(std::string_view name, int64_t partitions, int64_t size,
+                        Dtype dtype, Space space) {
+  const auto found = tiles_.find(name);
+  if (found != tiles_.end()) return found->second;
+  const std::array<int64_t, 2> shape = {partitions, size};
+  const auto kind =
+      space == Space::kPsum ? TensorKind::kPsum : TensorKind::kSbuf;
+  const auto view = builder_.AddTile(kind, std::string(name), dtype, shape);
+  return Keep(name, view);
 }
 
 Value CostProgram::OutOf(int64_t partitions, int64_t size, Dtype dtype,
@@ -52,16 +57,7 @@ Value CostProgram::Hbm(std::string_view name, int64_t rows, int64_t columns,
   if (found != tiles_.end()) return found->second;
   const std::array<int64_t, 2> shape = {rows, columns};
   const auto view = builder_.AddTensor(kind, std::string(name), dtype_, shape);
-  if (!view.ok()) {
-    status_.Update(view.status());
-    return Value::None();
-  }
-  auto value = ToValue(*view);
-  if (!value.ok()) {
-    status_.Update(value.status());
-    return Value::None();
-  }
-  return tiles_.emplace(name, *std::move(value)).first->second;
+  return Keep(name, view);
 }
 
 Value CostProgram::Name(std::string_view parameter, std::string_view name) {

@@ -44,6 +44,9 @@ class CostProgram {
   absl::StatusOr<std::shared_ptr<const Program>> Build();
 
  private:
+  // Keeps what was made under that name; an error for Build.
+  Value Keep(std::string_view name, const absl::StatusOr<View>& view);
+
   const CostQuery& query_;
   const OperationInfo& operation_;
   ProgramBuilder builder_;

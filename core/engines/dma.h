@@ -136,6 +136,12 @@ struct DmaRuns {
 DmaRuns RunsOfDma(const Tile& dst, const Tile& src);
 DmaRuns RunsOfDma(const DmaTransfer& transfer);
 DmaShape ShapeOfDmaPart(const DmaRuns& runs, DmaPart part);
+// What a part reads from HBM and writes to it.
+struct HbmBytes {
+  int64_t read = 0;
+  int64_t written = 0;
+};
+HbmBytes HbmBytesOf(const DmaTransfer& transfer, DmaPart part);
 
 }  // namespace trnemu
 

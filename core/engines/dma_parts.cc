@@ -173,6 +173,18 @@ DmaRuns RunsOfDma(const DmaTransfer& t) {
   return runs;
 }
 
+HbmBytes HbmBytesOf(const DmaTransfer& transfer, DmaPart part) {
+  const auto bytes = [part](const Tile& t) {
+    return t.space == Space::kHbm
+               ? part.count * static_cast<int64_t>(SizeOf(t.dtype))
+               : 0;
+  };
+  HbmBytes hbm;
+  for (const DmaOperand& src : transfer.sources()) hbm.read += bytes(src.tile);
+  hbm.written = bytes(transfer.dst.tile);
+  return hbm;
+}
+
 DmaShape ShapeOfDmaPart(const DmaRuns& runs, DmaPart part) {
   DmaShape shape;
   if (part.count == 0) return shape;

@@ -43,6 +43,19 @@ void ForEachCritical(const ProfileReport& report, Visit visit) {
   }
 }
 
+// Instructions of the critical path that a rule is about.
+struct Tally {
+  Ticks time = 0;
+  int64_t count = 0;
+  const InstructionRecord* first = nullptr;
+
+  void Add(Ticks t, const InstructionRecord& r) {
+    time += t;
+    ++count;
+    if (first == nullptr) first = &r;
+  }
+};
+
 std::string SourceOf(const ProfileReport& report, const InstructionRecord& r) {
   const std::string source =
       report.program->DescribeSource(r.instruction->source);
@@ -178,31 +191,25 @@ Advice NoOverlap(const ProfileReport& report) {
 }
 
 Advice PsumEvacuation(const ProfileReport& report) {
-  Ticks saves = 0;
-  int64_t count = 0;
-  const InstructionRecord* first = nullptr;
-  for (const PathStep& s : report.critical_path) {
-    if (s.kind != PathStep::Kind::kInstruction) continue;
-    const InstructionRecord& r = report.row(s.row);
+  Tally reads;
+  const PathStep* const end =
+      report.critical_path.data() + report.critical_path.size();
+  ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
     const InstructionFacts& f = report.FactsOf(r);
-    if (r.instruction->engine == Engine::kTensor || f.psum_read == 0) continue;
+    if (r.instruction->engine == Engine::kTensor || f.psum_read == 0) return;
     // Somebody on the tensor engine waits for this one.
     const PathStep* next = &s + 1;
-    while (next < report.critical_path.data() + report.critical_path.size() &&
-           next->kind == PathStep::Kind::kWait &&
+    while (next < end && next->kind == PathStep::Kind::kWait &&
            next->row == (next + 1)->row) {
       ++next;
     }
-    if (next >= report.critical_path.data() + report.critical_path.size() ||
-        next->kind != PathStep::Kind::kInstruction ||
+    if (next >= end || next->kind != PathStep::Kind::kInstruction ||
         report.row(next->row).instruction->engine != Engine::kTensor) {
-      continue;
+      return;
     }
-    saves += s.to - s.from;
-    ++count;
-    if (first == nullptr) first = &r;
-  }
-  if (count < 2 || !Worth(report, saves)) return std::nullopt;
+    reads.Add(s.to - s.from, r);
+  });
+  if (reads.count < 2 || !Worth(report, reads.time)) return std::nullopt;
   Recommendation r;
   r.id = "psum_evacuation";
   r.title = "Let matmuls and the reading of PSUM overlap";
@@ -212,26 +219,22 @@ Advice PsumEvacuation(const ProfileReport& report) {
       "more columns with one instruction, or share the reading between the "
       "vector and the scalar engine.";
   r.evidence =
-      absl::StrCat("on the critical path the tensor engine waits ", count,
+      absl::StrCat("on the critical path the tensor engine waits ", reads.count,
                    " times for an instruction that reads PSUM, ",
-                   Nanoseconds(saves), SourceOf(report, *first));
-  r.saves = saves;
+                   Nanoseconds(reads.time), SourceOf(report, *reads.first));
+  r.saves = reads.time;
   return r;
 }
 
 Advice Fp32Matmul(const ProfileReport& report) {
-  Ticks critical = 0;
-  int64_t count = 0;
-  const InstructionRecord* first = nullptr;
+  Tally products;
   ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
     const InstructionFacts& f = report.FactsOf(r);
     if (!f.fp32 || f.transpose) return;
-    critical += Within(s, r.issue_end - r.start);
-    ++count;
-    if (first == nullptr) first = &r;
+    products.Add(Within(s, r.issue_end - r.start), r);
   });
   // Two passes at half the rate against one: three quarters of it.
-  const Ticks saves = critical / 4 * 3;
+  const Ticks saves = products.time / 4 * 3;
   if (!Worth(report, saves)) return std::nullopt;
   Recommendation r;
   r.id = "fp32_matmul";
@@ -241,19 +244,20 @@ Advice Fp32Matmul(const ProfileReport& report) {
       "of bfloat16. Cast operands that need not be float32; PSUM accumulates "
       "in float32 all the same. trnemu run --envelope shows what that does to "
       "the outputs.";
-  r.evidence = absl::StrCat(count,
+  r.evidence = absl::StrCat(products.count,
                             " float32 multiplications on the critical "
                             "path take ",
-                            Nanoseconds(critical), SourceOf(report, *first));
+                            Nanoseconds(products.time),
+                            SourceOf(report, *products.first));
   r.saves = saves;
   return r;
 }
 
 Advice FewPartitions(const ProfileReport& report) {
   const auto all = static_cast<double>(report.hardware->memory.partitions);
-  Ticks critical = 0, saves = 0;
+  Tally narrow;
+  Ticks saves = 0;
   double partitions = 0;
-  const InstructionRecord* first = nullptr;
   ForEachCritical(report, [&](const PathStep& s, const InstructionRecord& r) {
     const InstructionFacts& f = report.FactsOf(r);
     const Engine e = r.instruction->engine;
@@ -265,10 +269,9 @@ Advice FewPartitions(const ProfileReport& report) {
     // What goes with the elements of a partition; the fixed part stays.
     const Ticks time = Within(s, r.issue_end - r.start - r.extra);
     const double share = static_cast<double>(f.partitions) / all;
-    critical += time;
+    narrow.Add(time, r);
     partitions += static_cast<double>(time) * share;
     saves += static_cast<Ticks>(static_cast<double>(time) * (1 - share));
-    if (first == nullptr) first = &r;
   });
   if (!Worth(report, saves)) return std::nullopt;
   Recommendation r;
@@ -278,11 +281,11 @@ Advice FewPartitions(const ProfileReport& report) {
       "An instruction takes as long for one partition as for 128. Lay the "
       "data out over more partitions, with fewer elements in each.";
   r.evidence = absl::StrCat(
-      "instructions that take ", Nanoseconds(critical),
+      "instructions that take ", Nanoseconds(narrow.time),
       " of the critical path use ",
-      absl::StrFormat("%.0f", all * partitions / static_cast<double>(critical)),
+      absl::StrFormat("%.0f", all * partitions / static_cast<double>(narrow.time)),
       " of ", absl::StrFormat("%.0f", all), " partitions",
-      SourceOf(report, *first));
+      SourceOf(report, *narrow.first));
   r.saves = saves;
   return r;
 }
@@ -294,9 +297,8 @@ Advice EngineImbalance(const ProfileReport& report) {
   for (Engine busy : kElementwise) {
     for (Engine idle : kElementwise) {
       if (busy == idle) continue;
-      Ticks movable = 0, idle_busy = 0;
-      int64_t count = 0;
-      const InstructionRecord* first = nullptr;
+      Tally movable;
+      Ticks idle_busy = 0;
       ForEachCritical(report,
                       [&](const PathStep& s, const InstructionRecord& r) {
                         const OpcodeInfo& info = Info(r.instruction->opcode);
@@ -304,18 +306,17 @@ Advice EngineImbalance(const ProfileReport& report) {
                             !(info.engines & Bit(idle))) {
                           return;
                         }
-                        movable += Within(s, r.issue_end - r.start);
-                        ++count;
-                        if (first == nullptr) first = &r;
+                        movable.Add(Within(s, r.issue_end - r.start), r);
                       });
       for (const EngineTotals& e : report.engines) {
         if (e.engine == idle) idle_busy = std::max(idle_busy, e.busy);
       }
       // One instruction cannot be shared. The idle engine takes at most half,
       // and no more than it has time for.
-      if (count < 2) continue;
+      if (movable.count < 2) continue;
       const Ticks saves =
-          std::min(movable / 2, report.end - idle_busy - movable / 2);
+          std::min(movable.time / 2,
+                   report.end - idle_busy - movable.time / 2);
       if (saves <= idle_busy || !Worth(report, saves) ||
           (best && best->saves >= saves)) {
         continue;
@@ -331,11 +332,11 @@ Advice EngineImbalance(const ProfileReport& report) {
                        "Compare their costs first: trnemu info OPERATION.");
       best->evidence = absl::StrCat(
           "the ", std::string(Name(busy)), " engine takes ",
-          Nanoseconds(movable), " of the critical path with ", count,
+          Nanoseconds(movable.time), " of the critical path with ", movable.count,
           " instructions that the ", std::string(Name(idle)),
           " engine could run, which is busy ",
           Percent(report.ShareOf(idle_busy)), " of the time",
-          SourceOf(report, *first));
+          SourceOf(report, *movable.first));
       best->saves = saves;
     }
   }

@@ -1,13 +1,11 @@
 // trnemu profile: where a program's time goes.
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 
 #include "core/device.h"
-#include "core/host_memory.h"
 #include "core/profile/report.h"
 #include "frontend/cli/common.h"
+#include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
@@ -26,8 +24,6 @@ struct ProfileArgs {
   std::string trace, csv, html;
   int64_t max_records = Timeline::kDefaultLimit;
 };
-
-std::atomic<bool> interrupted{false};
 
 class ProfileVerb {
  public:
@@ -66,26 +62,9 @@ class ProfileVerb {
     absl::StatusOr<Program> program = ReadProgram(args_.run.program);
     if (!program.ok()) return program.status();
     program_ = std::make_shared<const Program>(*std::move(program));
-    Target target = program_->target;
-    if (!args_.run.target.empty()) {
-      const absl::StatusOr<Target> given = ParseTarget(args_.run.target);
-      if (!given.ok()) return given.status();
-      target = *given;
-    }
-    auto hardware = HardwareOf(target, args_.run.hardware);
-    if (!hardware.ok()) return hardware.status();
-    hardware_ = *std::move(hardware);
-    if (hardware_ == nullptr) {
-      hardware_ = std::shared_ptr<const Hardware>(&HardwareFor(target),
-                                                  [](const Hardware*) {});
-    }
-    const int cores = program_->cores.size() == 2 ? 2 : 1;
-    auto device = Device::Create(target, cores, hardware_);
+    auto device = MakeDevice(*program_, args_.run, options_);
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
-    absl::Status fits =
-        CheckHostMemory(*program_, device_->hardware(), options_);
-    if (!fits.ok()) return fits;
     auto executable = device_->Load(program_, options_.allow);
     if (!executable.ok()) return executable.status();
     executable_ = *std::move(executable);
@@ -109,14 +88,14 @@ class ProfileVerb {
     progress_.Say(Cat("running ", args_.run.program));
     auto timeline = std::make_shared<Timeline>(args_.max_records);
     options_.timeline = timeline.get();
-    options_.interrupted = [] { return interrupted.load(); };
+    options_.interrupted = Interrupted;
     absl::StatusOr<RunResult> result = executable_->Run(inputs, options_);
     if (!result.ok()) return result.status();
     result_ = *std::move(result);
     progress_.Say("analysing");
     report_ = MakeProfileReport(
-        program_, hardware_, std::move(timeline), result_.profile.end,
-        program_->name);
+        program_, {device_, &device_->hardware()}, std::move(timeline),
+        result_.profile.end, program_->name);
     return absl::OkStatus();
   }
 
@@ -218,8 +197,7 @@ class ProfileVerb {
   Progress progress_{Cat("loading ", args_.run.program)};
   RunOptions options_;
   std::shared_ptr<const Program> program_;
-  std::shared_ptr<const Hardware> hardware_;
-  std::unique_ptr<Device> device_;
+  std::shared_ptr<Device> device_;
   std::unique_ptr<Executable> executable_;
   std::vector<NamedArray> inputs_;
   std::vector<Diagnostic> problems_;
@@ -228,14 +206,9 @@ class ProfileVerb {
 };
 
 int Profiled(const ProfileArgs& args) {
-  interrupted = false;
-  std::signal(SIGINT, [](int) {
-    interrupted = true;
-    std::signal(SIGINT, SIG_DFL);
-  });
+  const InterruptScope scope;
   const int code = ProfileVerb(args).Do();
-  std::signal(SIGINT, SIG_DFL);
-  return interrupted ? static_cast<int>(kInterrupted) : code;
+  return Interrupted() ? static_cast<int>(kInterrupted) : code;
 }
 
 }  // namespace

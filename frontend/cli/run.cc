@@ -1,6 +1,4 @@
 // trnemu run: execute a program.
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -8,12 +6,12 @@
 
 #include "core/device.h"
 #include "core/envelope.h"
-#include "core/host_memory.h"
 #include "core/profile/report.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/debug_options.h"
 #include "frontend/cli/debug_run.h"
 #include "frontend/cli/expect.h"
+#include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
@@ -26,26 +24,6 @@
 
 namespace trnemu::cli {
 namespace {
-
-// Ctrl-C asks the run to stop; a second one ends the process.
-std::atomic<bool> interrupted{false};
-
-class InterruptScope {
- public:
-  InterruptScope() {
-    interrupted = false;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { interrupted = true; };
-    action.sa_flags = SA_RESETHAND;
-    sigaction(SIGINT, &action, &before_);
-  }
-  InterruptScope(const InterruptScope&) = delete;
-  InterruptScope& operator=(const InterruptScope&) = delete;
-  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
-
- private:
-  struct sigaction before_;
-};
 
 // The file of --log.
 class LogFile {
@@ -110,7 +88,7 @@ class RunVerb {
     return Fail("run", args_.json, status, more);
   }
   int FailLoad(const absl::Status& status);
-  int Interrupted(const absl::Status& status);
+  int StopInterrupted(const absl::Status& status);
   absl::StatusOr<RunResult> RunInEnvelope(
       const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run);
   void AddZeros();
@@ -144,23 +122,9 @@ int RunVerb::Load() {
   absl::StatusOr<Program> program = ReadProgram(args_.program);
   if (!program.ok()) return FailWith(program.status());
   program_ = std::make_shared<const Program>(*std::move(program));
-  Target target = program_->target;
-  if (!args_.target.empty()) {
-    const absl::StatusOr<Target> given = ParseTarget(args_.target);
-    if (!given.ok()) return FailWith(given.status());
-    target = *given;
-  }
-  auto hardware = HardwareOf(target, args_.hardware);
-  if (!hardware.ok()) return FailWith(hardware.status());
-  // Two cores at most; a program of more is told so by Load.
-  const int cores = program_->cores.size() == 2 ? 2 : 1;
-  auto device = Device::Create(target, cores, *std::move(hardware));
+  auto device = MakeDevice(*program_, args_, options_);
   if (!device.ok()) return FailWith(device.status());
   device_ = *std::move(device);
-  // Before constants are copied.
-  const absl::Status fits =
-      CheckHostMemory(*program_, device_->hardware(), options_);
-  if (!fits.ok()) return FailWith(fits);
   auto executable = device_->Load(program_, options_.allow);
   if (!executable.ok()) return FailLoad(executable.status());
   executable_ = *std::move(executable);
@@ -225,7 +189,7 @@ int RunVerb::Execute() {
   }
   progress_.Say(
       Cat("running ", args_.program, " on ", device_->hardware().name));
-  options_.interrupted = [] { return interrupted.load(); };
+  options_.interrupted = Interrupted;
   if (!args_.trace.empty()) {
     timeline_ = std::make_shared<Timeline>();
     options_.timeline = timeline_.get();
@@ -244,7 +208,7 @@ int RunVerb::Execute() {
   } else {
     result = run(options_);
   }
-  if (!result.ok() && interrupted) return Interrupted(result.status());
+  if (!result.ok() && Interrupted()) return StopInterrupted(result.status());
   if (!result.ok()) {
     const absl::Status drawn =
         WriteWaitGraph(args_.wait_graph, result.status());
@@ -264,7 +228,7 @@ absl::StatusOr<RunResult> RunVerb::RunInEnvelope(
   return std::move(envelope->base);
 }
 
-int RunVerb::Interrupted(const absl::Status& status) {
+int RunVerb::StopInterrupted(const absl::Status& status) {
   progress_.Stop();
   if (args_.json) {
     Json json = Envelope("run");

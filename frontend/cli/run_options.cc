@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/host_memory.h"
 #include "core/numerics/options.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/debug_options.h"
@@ -265,6 +266,27 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   if (status.ok()) status = SetAllow(args, options);
   if (!status.ok()) return status;
   return options;
+}
+
+absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const Program& program,
+                                                   const RunArgs& args,
+                                                   const RunOptions& options) {
+  Target target = program.target;
+  if (!args.target.empty()) {
+    const absl::StatusOr<Target> given = ParseTarget(args.target);
+    if (!given.ok()) return given.status();
+    target = *given;
+  }
+  auto hardware = HardwareOf(target, args.hardware);
+  if (!hardware.ok()) return hardware.status();
+  const int cores = program.cores.size() == 2 ? 2 : 1;
+  auto device = Device::Create(target, cores, *std::move(hardware));
+  if (!device.ok()) return device;
+  // Before constants are copied.
+  absl::Status fits =
+      CheckHostMemory(program, (*device)->hardware(), options);
+  if (!fits.ok()) return fits;
+  return device;
 }
 
 }  // namespace trnemu::cli

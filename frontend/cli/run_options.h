@@ -3,12 +3,15 @@
 #define TRNEMU_FRONTEND_CLI_RUN_OPTIONS_H_
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "core/device.h"
 #include "core/run.h"
+#include "isa/program.h"
 
 namespace trnemu::cli {
 
@@ -40,6 +43,13 @@ void AddRunOptions(CLI::App& run, RunArgs& args);
 
 // Checks what CLI11 cannot: combinations, ids, keys. A usage error (exit 2).
 absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args);
+
+// The device for a program: --target and --hardware, and as many cores as the
+// program has, two at most; a program of more is told so by Load. A usage
+// error, or `limit` where the host has not the memory for it.
+absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const Program& program,
+                                                   const RunArgs& args,
+                                                   const RunOptions& options);
 
 }  // namespace trnemu::cli
 

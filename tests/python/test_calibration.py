@@ -29,12 +29,9 @@ from composites import (  # noqa: E402
 )
 from composites.case import FIXED_NS, Case, Run, run  # noqa: E402
 from composites.events import Event, active_ns  # noqa: E402
+from composites.every import cases  # noqa: E402
 
-MODULES = (
-    exp, vector_add, matmul_tutorial, silu, transpose_matmul, rmsnorm_quant,
-    mamba,
-)
-CASES = [case for module in MODULES for case in module.cases()]
+CASES = cases()
 QUICK = [c for c in CASES if c.quick]
 LONG = [c for c in CASES if not c.quick]
 
