@@ -158,6 +158,7 @@ class App {
   }
 
   readHash() {
+    this.knownHash = location.hash;
     const hash = readHash();
     const from = parseFloat(hash.from), to = parseFloat(hash.to);
     if (to > from) this.view.set(from, to);
@@ -175,7 +176,10 @@ class App {
     }
   }
 
+  // Not over an address that somebody has just set: its hashchange, which
+  // reads it, is still to come.
   saveHash() {
+    if (location.hash !== this.knownHash) return;
     const {view, selection} = this;
     const digits = (t) => String(Number(t.toPrecision(12)));
     writeHash({
@@ -185,6 +189,7 @@ class App {
                      : null,
       q: this.search.needle || null,
     });
+    this.knownHash = location.hash;
   }
 }
 

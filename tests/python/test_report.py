@@ -347,6 +347,17 @@ def test_rows_come_back_from_packing_as_they_were(show):
         assert ("waited" in shown) == (n["start"][row] > n["ready"][row])
 
 
+def test_an_address_set_while_a_drawing_is_due_is_kept(show):
+    page = show(report_kit.make_profile(), "#pin=i1")
+    # The same frame: the address changes, the view is drawn, and only then
+    # comes the event of the change.
+    page.evaluate("requestAnimationFrame("
+                  "() => { location.hash = '#pin=i2'; });"
+                  "document.getElementById('zoom-in').click(); 0")
+    page.wait_for("document.querySelector('#details h3').textContent === "
+                  "'Instruction 2'")
+
+
 def test_search_counts_what_matches(show):
     profile = report_kit.make_profile()
     n = profile["instructions"]
