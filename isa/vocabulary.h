@@ -269,6 +269,39 @@ enum class DmaEngine : uint8_t { kDma = 0, kGpsimdDma = 1 };
 inline constexpr std::array<std::string_view, 2> kDmaEngineNames = {
     "dma", "gpsimd_dma"};
 
+// What ranks do together (nki/api/nki/collectives/__init__.py; broadcast, send,
+// recv and barrier are of the runtime's own set).
+enum class CollectiveKind : uint8_t {
+  kAllReduce = 0,
+  kAllGather = 1,
+  kReduceScatter = 2,
+  kAllToAll = 3,
+  kPermute = 4,
+  kPermuteImplicit = 5,
+  kPermuteImplicitReduce = 6,
+  kBroadcast = 7,
+  kSend = 8,
+  kRecv = 9,
+  kBarrier = 10,
+  kAllGatherV = 11,
+  kAllToAllV = 12,
+};
+// The names of their operations.
+inline constexpr std::array<std::string_view, 13> kCollectiveKindNames = {
+    "all_reduce",
+    "all_gather",
+    "reduce_scatter",
+    "all_to_all",
+    "collective_permute",
+    "collective_permute_implicit",
+    "collective_permute_implicit_reduce",
+    "broadcast",
+    "send",
+    "recv",
+    "collective_barrier",
+    "all_gather_v",
+    "all_to_all_v"};
+
 enum class DgeMode : uint8_t {
   kUnknown = 0,
   kSwdge = 1,
@@ -293,6 +326,9 @@ inline constexpr std::array<std::string_view, 3> kAccumulateNames = {
 
 constexpr std::string_view Name(Engine e) {
   return kEngineNames[static_cast<size_t>(e)];
+}
+constexpr std::string_view Name(CollectiveKind k) {
+  return kCollectiveKindNames[static_cast<size_t>(k)];
 }
 constexpr std::string_view Name(Space s) {
   return kSpaceNames[static_cast<size_t>(s)];
