@@ -228,6 +228,7 @@ class OneRun : public Execution {
   }
   bool ended() const override { return ended_; }
   const Runner& runner() const override { return *runner_; }
+  Runner& connected_runner() override { return *runner_; }
   absl::StatusOr<RunResult> Finish() override;
 
  private:

@@ -36,6 +36,8 @@ class Execution {
   virtual bool ended() const = 0;
   // How it stands; memory through runner().placement(). Also after its end.
   virtual const Runner& runner() const = 0;
+  // For collectives (core/transport.h); Continue then pauses at its horizon.
+  virtual Runner& connected_runner() = 0;
   // Once, after it has ended without an error.
   virtual absl::StatusOr<RunResult> Finish() = 0;
 };

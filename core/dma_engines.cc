@@ -48,17 +48,20 @@ void DmaEngines::Serve(std::vector<Running>& jobs, Ticks& at, Ticks until) {
       at = std::min(until, heads.next_start);
       continue;
     }
+    Ticks shares = 0;
+    for (size_t i = 0; i < heads.count; ++i) shares += heads.running[i]->weight;
+    // The first to be done, were nothing to change.
     Ticks least = kNever;
     for (size_t i = 0; i < heads.count; ++i) {
-      least = std::min(least, heads.running[i]->left);
+      const Running& job = *heads.running[i];
+      const Ticks turns = (job.left + job.weight - 1) / job.weight;
+      least = std::min(least, turns * shares);
     }
-    const auto share = static_cast<Ticks>(heads.count);
-    const Ticks step =
-        std::min({least * share, until - at, heads.next_start - at});
+    const Ticks step = std::min({least, until - at, heads.next_start - at});
     at += step;
     for (size_t i = 0; i < heads.count; ++i) {
       Running& job = *heads.running[i];
-      job.left -= step / share;
+      job.left -= std::min(job.left, step / shares * job.weight);
       if (job.left == 0) job.end = at;
     }
   }

@@ -1,8 +1,8 @@
 // The DMA engines of a core in simulated time.
 //
 // An engine takes turns between its queues, a packet each; here the queues
-// with something to do share it evenly at every instant, which packets
-// approach as they get small. Within a queue parts go one after the other.
+// with something to do share it at every instant, in the proportion of their
+// packets, which packets approach as they get small. Within a queue parts go one after the other.
 // Parts that come later can only delay others: what is said of one part is
 // corrected when another joins.
 #ifndef TRNEMU_CORE_DMA_ENGINES_H_
@@ -26,6 +26,10 @@ struct DmaJob {
   Ticks start = 0;     // not before
   Ticks busy = 0;      // how long it needs the engine
   Ticks extra = 0;     // from the engine's last moment to its signals
+  // Its queue's share of the engine beside others: bytes of a packet, of
+  // which the engine takes one of each queue in turn. 64 KiB of collectives
+  // are worth 16 packets of compute's 4 KiB.
+  Ticks weight = 1;
 };
 
 class DmaEngines {

@@ -12,10 +12,6 @@
 namespace trnemu {
 namespace {
 
-bool OnRegisters(Opcode opcode) {
-  return opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch;
-}
-
 }  // namespace
 
 Runner::Runner(const Program& program, Machine& machine,
@@ -32,6 +28,7 @@ Runner::Runner(const Program& program, Machine& machine,
       semaphores_(program.semaphores.size()),
       semaphore_use_(program),
       exchanges_(program),
+      cc_free_(2 * program.cores.size(), 0),
       dma_engines_(program.cores.size(),
                    DmaEngines(static_cast<size_t>(
                        machine.hardware->dma.engines))),
@@ -165,16 +162,24 @@ absl::Status Runner::RunTimed() {
       if (s.blocked) continue;
       if (best == nullptr || s.earliest < best->earliest) best = &s;
     }
-    if (!events_.empty() &&
-        (best == nullptr || events_.top().time <= best->earliest)) {
+    const bool event_first =
+        !events_.empty() &&
+        (best == nullptr || events_.top().time <= best->earliest);
+    if (transport_ != nullptr) {
+      const Ticks next = event_first       ? events_.top().time
+                         : best != nullptr ? best->earliest
+                                           : kNever;
+      if (next >= horizon_) {
+        paused_ = true;
+        return absl::OkStatus();
+      }
+    }
+    if (event_first) {
       const Event event = events_.top();
       events_.pop();
       if (PutOff(event)) continue;
       now_ = event.time;
-      absl::Status status =
-          event.transfer >= 0
-              ? FinishParts(event)
-              : Signal(*event.instruction, event.core, now_, event.resolved);
+      absl::Status status = Take(event);
       if (!status.ok() || paused_) return status;
       continue;
     }
@@ -188,6 +193,19 @@ absl::Status Runner::RunTimed() {
     if (!status.ok() || paused_) return status;
   }
   return Deadlock();
+}
+
+absl::Status Runner::Take(const Event& event) {
+  if (event.ticket >= 0) return FinishCollective(event.ticket);
+  if (event.move >= 0) {
+    const MoveWork work = moves_[static_cast<size_t>(event.move)];
+    free_moves_.push_back(event.move);
+    ScheduleMove(work);
+    return absl::OkStatus();
+  }
+  return event.transfer >= 0
+             ? FinishParts(event)
+             : Signal(*event.instruction, event.core, now_, event.resolved);
 }
 
 absl::Status Runner::RunProgramOrder() {
@@ -334,6 +352,9 @@ absl::Status Runner::StepRegisters(Sequencer& s) {
                ? s.registers.value(operand.reg())
                : static_cast<int32_t>(static_cast<int64_t>(operand.immediate));
   };
+  if (i.opcode == Opcode::kRankId || i.opcode == Opcode::kProcessingRank) {
+    return RankRegister(s);
+  }
   auto op = [&](size_t attribute) {
     return core.AttributesOf(i)[attribute].as<RegisterOp>();
   };

@@ -32,6 +32,7 @@
 #include "core/semaphores.h"
 #include "core/sequencer.h"
 #include "core/time_model.h"
+#include "core/transport.h"
 #include "core/writers.h"
 #include "isa/program.h"
 #include "isa/text.h"
@@ -53,6 +54,33 @@ class Runner : public FindingSink {
   bool paused() const { return paused_; }
   // Before Run; kept by pointer.
   void Observe(Observer* observer) { observers_.push_back(observer); }
+  // A rank of a system (core/runner_collective.cc). Before Run; kept by
+  // pointer. Then Run pauses before what happens at `horizon`, and where
+  // nothing is left but to wait for others.
+  void Connect(Transport* transport) { transport_ = transport; }
+  void SetHorizon(Ticks horizon) { horizon_ = horizon; }
+  // When the next thing happens, as far as it is known; kNever: nothing.
+  Ticks NextTime();
+  // Between two calls of Run, neither before the horizon: a move starts; a
+  // collective is complete, and signals.
+  void StartMove(const MoveWork& work, Ticks time);
+  void Complete(int64_t ticket, Ticks time);
+  // Bytes that moves of others read from, or write to, this rank's HBM.
+  void CountRemote(int64_t read, int64_t written);
+  // A deadlock, as this rank sees it; OK if it has nothing left to do.
+  absl::Status ReportStall() const { return Deadlock(); }
+  std::string DescribeSource(const Instruction& i) const {
+    return program_.DescribeSource(i.source);
+  }
+  // Says where, for a fault of a collective that it triggered.
+  absl::Status LocateCall(const absl::Status& status,
+                          const CollectiveCall& call) {
+    return Locate(status, call.core, *call.instruction);
+  }
+  bool values() const { return options_.values; }
+  CoreState& state(size_t core) const { return *states_[core]; }
+  const Hardware& hardware() const { return *machine_.hardware; }
+
   void Warn(Diagnostic diagnostic) override;
   bool CountAgain(std::string_view id) override;
 
@@ -83,6 +111,8 @@ class Runner : public FindingSink {
     int32_t part = 0;
     int32_t resolved = -1;  // index into resolved_signals_; -1: none
     int32_t parts = 1;      // so many from `part` on
+    int64_t move = -1;      // a collective's move starts, by its place
+    int64_t ticket = -1;    // a collective is complete
     bool operator>(const Event& o) const {
       return time != o.time ? time > o.time : sequence > o.sequence;
     }
@@ -99,6 +129,7 @@ class Runner : public FindingSink {
     int32_t resolved = -1;  // as Event::resolved
     int32_t record = -1;    // of its first part, in the timeline
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
+    int64_t move = -1;      // of a collective
     // With a log: what its parts wrote, an exchange's by core.
     std::vector<EffectDigest> digests;
   };
@@ -121,6 +152,7 @@ class Runner : public FindingSink {
   absl::Status ExecuteStep(Sequencer& s);
 
   absl::Status RunTimed();
+  absl::Status Take(const Event& event);
   absl::Status RunProgramOrder();
   absl::Status RunRandom();
   absl::Status CheckBudgets();  // core/runner_budgets.cc
@@ -211,6 +243,27 @@ class Runner : public FindingSink {
   absl::Status StartExchange(int64_t exchange);
   void ScheduleExchange(int64_t transfer);
   absl::Status FinishExchangePart(int64_t transfer, int32_t part);
+  // Collectives (core/runner_collective.cc).
+  struct Pending {
+    const Instruction* instruction = nullptr;
+    size_t core = 0;
+    int32_t resolved = -1;
+    int32_t record = -1;  // of the timeline
+    Ticks trigger = 0;
+    int64_t previous = -1;  // ticket of the list's tensor before
+  };
+  absl::Status StepCollective(Sequencer& s);
+  absl::Status AddTensors(Sequencer& s, CollectiveCall& call);
+  absl::Status CheckCollective(const CollectiveCall& call,
+                               const CollectiveCall::Tensors& tensors);
+  absl::Status RankRegister(Sequencer& s);
+  DmaCost CollectiveCost(Engine trigger) const;
+  void RecordMovePart(Transfer& t, const Pending& pending, int64_t part,
+                      size_t core, const DmaShape& shape,
+                      const PartTimes& times);
+  void ScheduleMove(const MoveWork& work);
+  void FinishMoveParts(const Event& event);
+  absl::Status FinishCollective(int64_t ticket);
   // Random order (core/runner_random.cc).
   void DrawSpeeds();
   void FindChoices();
@@ -297,6 +350,14 @@ class Runner : public FindingSink {
   std::vector<Transfer> transfers_;
   std::vector<int64_t> free_transfers_;
   Exchanges exchanges_;
+  Transport* transport_ = nullptr;
+  Ticks horizon_ = kNever;
+  std::vector<CollectiveCall> open_calls_;  // by sequencer: tensors so far
+  std::vector<Pending> collectives_;        // by ticket
+  std::vector<int64_t> free_tickets_;
+  std::vector<MoveWork> moves_;  // that start later
+  std::vector<int64_t> free_moves_;
+  std::vector<Ticks> cc_free_;  // by collective core
   // Timed order, per core: the DMA engines, the hardware generators' next
   // payload, and until when it uses HBM.
   std::vector<DmaEngines> dma_engines_;

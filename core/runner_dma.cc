@@ -227,6 +227,7 @@ absl::Status Runner::StepDma(Sequencer& s) {
   absl::Status status = AfterExecution(s);
   if (!status.ok()) return status;
   if (s.next->opcode == Opcode::kSendRecv) return StepExchange(s);
+  if (IsCollective(s.next->opcode)) return StepCollective(s);
   const int64_t index = NewTransfer();
   Transfer& t = transfers_[index];
   const auto set = program_.cores[s.core]
@@ -370,6 +371,10 @@ bool Runner::SignalTogether(const Transfer& t, int64_t parts) {
 
 absl::Status Runner::FinishParts(const Event& e) {
   Transfer& t = transfers_[static_cast<size_t>(e.transfer)];
+  if (t.move >= 0) {
+    FinishMoveParts(e);
+    return absl::OkStatus();
+  }
   // A profile has an update of each part.
   if (e.parts > 1 && !options_.values && timeline_ == nullptr &&
       t.exchange < 0 && SignalTogether(t, e.parts)) {

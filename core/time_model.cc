@@ -148,13 +148,15 @@ void TimeModel::SetGeneration(const DmaTransfer* transfer, Engine trigger,
 }
 
 DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
-                                     int sharers) const {
+                                     int sharers,
+                                     int64_t packet_bytes) const {
   const DmaLimits& dma = hardware_.dma;
+  if (packet_bytes == 0) packet_bytes = dma.packet_bytes;
   const double bytes = static_cast<double>(shape.bytes);
   const double rows = static_cast<double>(std::max<int64_t>(1, shape.rows));
   const double row = bytes / rows;
   const double packets =
-      rows * std::ceil(row / static_cast<double>(dma.packet_bytes));
+      rows * std::ceil(row / static_cast<double>(packet_bytes));
   // A longer row takes no longer than the longest short one until its bytes do.
   const double full = static_cast<double>(dma.efficient_row_bytes);
   const double busy_row =

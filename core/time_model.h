@@ -78,8 +78,9 @@ class TimeModel {
   // Of a copy.
   DmaCost CostOfDma(const Tile& dst, const Tile& src, Engine trigger) const;
   // `sharers`: cores of a stack that use its HBM, this one included.
+  // `packet_bytes`: what a descriptor moves at most; 0: the hardware's.
   DmaPartTime TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
-                            int sharers) const;
+                            int sharers, int64_t packet_bytes = 0) const;
   Ticks hand_off() const { return hand_off_; }
 
  private:

@@ -66,6 +66,9 @@ class ProgramBuilder {
                                std::optional<TileAddress> address = {},
                                uint32_t source = kNoSource);
   uint32_t AddSemaphore(std::string name = "");
+  // Replica groups, or pairs, for the parameter of a collective
+  // (Value::Integer of what comes back). The same ones give the same.
+  int64_t AddReplicaGroups(const ReplicaGroups& groups);
   uint32_t AddSource(std::string_view file, uint32_t line,
                      std::string_view function, std::string_view label = "");
 
@@ -140,6 +143,8 @@ class ProgramBuilder {
                                     const CallOptions& options);
   struct Barrier;
   Barrier& BarrierOf(uint32_t cores);
+  // The queue of the current core's collectives of a stream.
+  uint32_t QueueSetOfStream(Engine owner, int64_t stream);
   // The queues of the current core's sendrecvs of a pipe, which are their own:
   // what waits for the other core holds up nothing else.
   uint32_t QueueSetOfPipe(Engine owner, int64_t pipe);
@@ -207,7 +212,8 @@ class ProgramBuilder {
   };
   std::map<uint32_t, Barrier> barriers_;
   std::map<std::tuple<int, Engine, int64_t>, uint32_t> pipes_;
-  std::set<uint32_t> pipe_sets_;
+  std::map<std::tuple<int, Engine, int64_t>, uint32_t> collective_streams_;
+  std::set<uint32_t> pipe_sets_;  // of pipes and of collectives' streams
 };
 
 // The value a parameter has when it is not given.

@@ -377,6 +377,9 @@ absl::Status ProgramBuilder::Add(Call& call, const CallOptions& given) {
         call.engine, static_cast<uint32_t>(call[form.queues].integer));
     if (GeneratesDescriptors(call, form)) draft_.program.swdge = true;
   }
+  if (form.stream >= 0) {
+    call.queue_set = QueueSetOfStream(call.engine, call[form.stream].integer);
+  }
   if (operation.name == "sendrecv") {
     const Value& pipe = call[ParameterIndex(operation, "pipe_id")];
     call.queue_set = QueueSetOfPipe(call.engine, pipe.integer);

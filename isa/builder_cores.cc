@@ -1,4 +1,5 @@
 // What ProgramBuilder adds to the operations by which cores meet.
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <string>
@@ -105,6 +106,25 @@ absl::StatusOr<ProgramBuilder::Meeting> ProgramBuilder::MeetingOf(
   }
   last = {call.engine, instructions.size() + 1, in_loop};
   return meeting;
+}
+
+uint32_t ProgramBuilder::QueueSetOfStream(Engine owner, int64_t stream) {
+  auto& sets = draft_.program.queue_sets;
+  const auto [it, added] =
+      collective_streams_.try_emplace({core_, owner, stream}, sets.size());
+  if (added) {
+    sets.push_back({static_cast<uint32_t>(core_), owner, 1});
+    pipe_sets_.insert(it->second);
+  }
+  return it->second;
+}
+
+int64_t ProgramBuilder::AddReplicaGroups(const ReplicaGroups& groups) {
+  auto& all = draft_.program.replica_groups;
+  const auto found = std::find(all.begin(), all.end(), groups);
+  if (found != all.end()) return found - all.begin();
+  all.push_back(groups);
+  return static_cast<int64_t>(all.size()) - 1;
 }
 
 uint32_t ProgramBuilder::QueueSetOfPipe(Engine owner, int64_t pipe) {

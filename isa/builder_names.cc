@@ -31,7 +31,7 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }
 
 constexpr size_t kKinds =
-    static_cast<size_t>(ParameterKind::kAluOpOrBypass) + 1;
+    static_cast<size_t>(ParameterKind::kReplicaGroups) + 1;
 using Vocabulary = std::unordered_map<std::string_view, int64_t>;
 
 Vocabulary VocabularyOf(ParameterKind kind) {

@@ -16,6 +16,7 @@ CallForm Find(const OperationInfo& operation, size_t number) {
   form.engine = ParameterIndex(operation, "engine");
   form.queues = ParameterIndex(operation, "queues");
   form.dge_mode = ParameterIndex(operation, "dge_mode");
+  form.stream = ParameterIndex(operation, "stream");
   return form;
 }
 

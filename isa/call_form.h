@@ -16,6 +16,7 @@ struct CallForm {
   int engine = -1;
   int queues = -1;
   int dge_mode = -1;
+  int stream = -1;  // of a collective
 };
 const CallForm& FormOf(const OperationInfo& operation);
 

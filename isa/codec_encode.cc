@@ -126,6 +126,12 @@ void EncodeTables(const Program& program, pb::Header* header) {
     to->set_core(from.core);
     to->set_name(from.name);
   }
+  for (const ReplicaGroups& from : program.replica_groups) {
+    pb::ReplicaGroups* to = header->add_replica_groups();
+    for (const auto& group : from) {
+      to->add_groups()->mutable_ranks()->Assign(group.begin(), group.end());
+    }
+  }
   for (const std::string& name : program.operations) {
     header->add_operations(name);
   }

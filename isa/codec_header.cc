@@ -149,6 +149,28 @@ Result DecodeSemaphore(const pb::Semaphore& from, size_t cores,
   return nullptr;
 }
 
+// Up to the largest system and some; a rank may be in several lists, since
+// pairs are lists, too.
+constexpr uint32_t kMaxRanks = 1 << 16;
+
+Result DecodeGroups(const pb::ReplicaGroups& from, ReplicaGroups& to) {
+  if (Result r = CheckKnown(from)) return r;
+  for (int g = 0; g < from.groups_size(); ++g) {
+    const pb::ReplicaGroups::Group& group = from.groups(g);
+    if (Result r = CheckKnown(group)) return In(std::move(r), "groups", g);
+    for (int i = 0; i < group.ranks_size(); ++i) {
+      if (group.ranks(i) < kMaxRanks) continue;
+      return In(In(Wrong("rank", "",
+                         absl::StrCat("is ", group.ranks(i), ", not below ",
+                                      kMaxRanks)),
+                   "ranks", i),
+                "groups", g);
+    }
+    to.emplace_back(group.ranks().begin(), group.ranks().end());
+  }
+  return nullptr;
+}
+
 Result DecodeSource(const pb::Source& from, size_t files, SourceLocation& to) {
   if (Result r = CheckKnown(from)) return r;
   if (!from.has_file()) return Unset("file");
@@ -227,6 +249,9 @@ Result DecodeHeader(const pb::Header& from, Program& to, FileLayout& layout) {
                 [&](const pb::Semaphore& f, SemaphoreInfo& t) {
                   return DecodeSemaphore(f, cores, t);
                 });
+  if (r) return r;
+  r = DecodeAll(from.replica_groups(), "replica_groups", to.replica_groups,
+                DecodeGroups);
   if (r) return r;
   return DecodeAll(from.tensors(), "tensors", to.tensors,
                    [&](const pb::Tensor& f, Tensor& t) {

@@ -241,6 +241,10 @@ uint64_t VocabularySize(AttributeType type, const Program& program) {
       return 3;
     case AttributeType::kQueueSet:
       return program.queue_sets.size();
+    case AttributeType::kReplicaGroups:
+      return program.replica_groups.size();
+    case AttributeType::kCollectiveKind:
+      return kCollectiveKindNames.size();
     case AttributeType::kRegisterOp:
       return kRegisterOpNames.size();
     case AttributeType::kPartitionOp:
@@ -284,6 +288,9 @@ Result DecodeAttribute(const Message& body, const Reflection& reflection,
       return nullptr;
     case AttributeType::kQueueSet:
       return CheckIndex(to.bits, program.queue_sets.size(), "", "queue sets");
+    case AttributeType::kReplicaGroups:
+      return CheckIndex(to.bits, program.replica_groups.size(), "",
+                        "replica groups");
     default:
       break;
   }

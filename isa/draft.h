@@ -93,7 +93,8 @@ inline uint32_t LoopOf(const Instruction& marker) { return marker.order; }
 // Reads or writes a register, and runs wherever one is needed.
 inline bool IsRegisterOp(Opcode opcode) {
   return opcode == Opcode::kRegisterMove || opcode == Opcode::kRegisterAlu ||
-         opcode == Opcode::kRegisterLoad;
+         opcode == Opcode::kRegisterLoad || opcode == Opcode::kRankId ||
+         opcode == Opcode::kProcessingRank;
 }
 
 }  // namespace trnemu

@@ -245,6 +245,28 @@ constexpr AttributeSpec kSendRecvAttributes[] = {
 constexpr OperandSpec kCoreBarrierOperands[] = {{"data", kInOut, kTile}};
 constexpr AttributeSpec kCoreBarrierAttributes[] = {{"cores", A::kInteger},
                                                     {"phase", A::kInteger}};
+constexpr OperandSpec kCollectiveOperands[] = {{"dst", kOut, kTile, true},
+                                               {"src", kIn, kTile, true},
+                                               {"src1", kIn, kTile, true}};
+constexpr AttributeSpec kCollectiveAttributes[] = {
+    {"queue_set", A::kQueueSet},   {"kind", A::kCollectiveKind},
+    {"op", A::kAluOp},             {"groups", A::kReplicaGroups},
+    {"dim", A::kInteger},          {"channel", A::kInteger},
+    {"tensor", A::kInteger},       {"tensors", A::kInteger},
+    {"peer", A::kInteger},         {"stream", A::kInteger},
+    {"priority", A::kInteger}};
+constexpr OperandSpec kCollectiveVOperands[] = {
+    {"dst", kOut, kTile}, {"src", kIn, kTile}, {"metadata", kInOut, kTile}};
+constexpr AttributeSpec kCollectiveVAttributes[] = {
+    {"queue_set", A::kQueueSet},     {"kind", A::kCollectiveKind},
+    {"groups", A::kReplicaGroups},   {"recv_counts_known", A::kBool},
+    {"has_rdispls", A::kBool},       {"stream", A::kInteger},
+    {"priority", A::kInteger}};
+constexpr OperandSpec kRankIdOperands[] = {{"dst", kOut, kRegister}};
+constexpr OperandSpec kProcessingRankOperands[] = {
+    {"dst", kOut, kRegister}, {"iteration", kIn, kRegisterOrNumber}};
+constexpr AttributeSpec kProcessingRankAttributes[] = {
+    {"groups", A::kReplicaGroups}, {"channel", A::kInteger}};
 constexpr OperandSpec kRegisterMoveOperands[] = {
     {"dst", kOut, kRegister}, {"src", kIn, kRegisterOrNumber}};
 constexpr OperandSpec kRegisterAluOperands[] = {{"dst", kOut, kRegister},
@@ -498,6 +520,12 @@ constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = {{
     {Opcode::kCoreBarrier, "CoreBarrier", "core_barrier", kAnySequencer,
      kCoreBarrierOperands, kCoreBarrierAttributes,
      "Meets the other core of a logical core: 0 arrives, 1 leaves."},
+    {Opcode::kCollective, "Collective", "collective", kAnySequencer,
+     kCollectiveOperands, kCollectiveAttributes,
+     "Triggers a collective of ranks, or gives it one of its tensors.", true},
+    {Opcode::kCollectiveV, "CollectiveV", "collective_v", kAnySequencer,
+     kCollectiveVOperands, kCollectiveVAttributes,
+     "Triggers a collective whose sizes are in memory.", true},
     {Opcode::kRegisterMove,
      "RegisterMove",
      "register_move",
@@ -522,6 +550,16 @@ constexpr std::array<OpcodeInfo, kNumOpcodes> kTable = {{
      kRegisterStoreOperands,
      {},
      "Stores a register to memory."},
+    {Opcode::kRankId,
+     "RankId",
+     "rank_id",
+     kAnySequencer,
+     kRankIdOperands,
+     {},
+     "dst = the rank that executes it."},
+    {Opcode::kProcessingRank, "ProcessingRank", "processing_rank",
+     kAnySequencer, kProcessingRankOperands, kProcessingRankAttributes,
+     "dst = the rank whose data a step of a ring has."},
     {Opcode::kBranch, "Branch", "branch", kAnySequencer, kBranchOperands,
      kBranchAttributes, "Goes to an instruction of its stream if a op b."},
 }};

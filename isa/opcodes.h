@@ -71,13 +71,24 @@ enum class Opcode : uint8_t {
   kDmaCompute,
   kSendRecv,
   kCoreBarrier,
+  kCollective,
+  kCollectiveV,
   kRegisterMove,
   kRegisterAlu,
   kRegisterLoad,
   kRegisterStore,
+  kRankId,
+  kProcessingRank,
   kBranch,
 };
-inline constexpr int kNumOpcodes = 57;
+inline constexpr int kNumOpcodes = 61;
+// On a sequencer's registers.
+constexpr bool OnRegisters(Opcode opcode) {
+  return opcode >= Opcode::kRegisterMove && opcode <= Opcode::kBranch;
+}
+constexpr bool IsCollective(Opcode opcode) {
+  return opcode == Opcode::kCollective || opcode == Opcode::kCollectiveV;
+}
 
 enum class Role : uint8_t { kIn, kOut, kInOut };
 // What an operand slot can hold.
@@ -106,10 +117,12 @@ enum class AttributeType : uint8_t {
   kDmaEngine,
   kMask,  // eight lanes of a shuffle mask, a byte each, the first lowest
   kAxes,  // a permutation, four bits each, the first lowest; 0xf: none
+  kReplicaGroups,  // index into Program::replica_groups
+  kCollectiveKind,
 };
 inline constexpr uint64_t kNoAxes = 0xffff;  // the default of the rank
 
-inline constexpr int kNumAttributeTypes = 17;
+inline constexpr int kNumAttributeTypes = 19;
 
 struct OperandSpec {
   std::string_view name;  // the protobuf field's name
@@ -366,6 +379,41 @@ struct SendRecv {
 struct CoreBarrier {
   enum Operand { kData };
   enum Attribute { kCores, kPhase };
+};
+struct Collective {
+  enum Operand { kDst, kSrc, kSrc1 };
+  enum Attribute {
+    kQueueSet,
+    kKind,
+    kOp,
+    kGroups,
+    kDim,
+    kChannel,
+    kTensor,
+    kTensors,
+    kPeer,
+    kStream,
+    kPriority
+  };
+};
+struct CollectiveV {
+  enum Operand { kDst, kSrc, kMetadata };
+  enum Attribute {
+    kQueueSet,
+    kKind,
+    kGroups,
+    kRecvCountsKnown,
+    kHasRdispls,
+    kStream,
+    kPriority
+  };
+};
+struct RankId {
+  enum Operand { kDst };
+};
+struct ProcessingRank {
+  enum Operand { kDst, kIteration };
+  enum Attribute { kGroups, kChannel };
 };
 struct RegisterMove {
   enum Operand { kDst, kSrc };

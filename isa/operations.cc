@@ -208,6 +208,7 @@ std::span<const OperationInfo* const> Operations() {
                         rows::StatisticsOperations(), rows::SearchOperations(),
                         rows::GatherOperations(), rows::RandomOperations(),
                         rows::DmaOperations(), rows::CoreOperations(),
+                        rows::CollectiveOperations(),
                         rows::RegisterOperations()}) {
       all->insert(all->end(), family.begin(), family.end());
     }

@@ -76,6 +76,7 @@ enum class ParameterKind : uint8_t {
   kInts,           // up to kMaxInts whole numbers
   kScales,         // numbers; all are 1, or the first that is not
   kAluOpOrBypass,  // AluOp::kNone is bypass
+  kReplicaGroups,  // an index into the program's; pairs too
 };
 
 // Sets of dtypes and of memories a tile parameter takes, as bit masks.

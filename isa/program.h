@@ -81,6 +81,10 @@ struct QueueSet {
   bool operator==(const QueueSet&) const = default;
 };
 
+// Ranks that meet: each list among itself, in the order given. Also pairs of a
+// source and a target.
+using ReplicaGroups = std::vector<std::vector<uint32_t>>;
+
 struct SemaphoreInfo {
   uint32_t core = 0;
   std::string name;
@@ -216,6 +220,7 @@ struct Program {
   std::vector<Tensor> tensors;
   std::vector<QueueSet> queue_sets;
   std::vector<SemaphoreInfo> semaphores;
+  std::vector<ReplicaGroups> replica_groups;
   std::vector<std::string> operations;  // names, of the operations table
   std::vector<std::string> files;
   std::vector<SourceLocation> sources;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "isa/operations.h"
 #include "isa/operations/indirect.h"
 #include "isa/operations/rows.h"
@@ -250,6 +251,18 @@ std::string ValueText(const ParameterSpec& spec, const Value& v) {
   return "";
 }
 
+// "[[0, 1], [2, 3], ...]"
+std::string GroupsText(const Call& c, const Value& v) {
+  std::string text = "[";
+  for (const auto& group :
+       c.program->replica_groups[static_cast<size_t>(v.integer)]) {
+    if (text.size() > 60) return text + ", ...]";
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "", "[",
+                    absl::StrJoin(group, ", "), "]");
+  }
+  return text + "]";
+}
+
 // "{P:data}" -> key "P", parameter "data"; a key alone speaks of the operand.
 std::string Placeholder(std::string_view key, std::string_view parameter,
                         const Call& c) {
@@ -261,6 +274,7 @@ std::string Placeholder(std::string_view key, std::string_view parameter,
   if (index < 0) return absl::StrCat("{", std::string(key), "}");
   const Value& v = c[index];
   if (key == "operand") return std::string(parameter);
+  if (key == "groups") return GroupsText(c, v);
   if (key == "value") return ValueText(c.operation->parameters[index], v);
   if (!v.is_tile()) return ValueText(c.operation->parameters[index], v);
   if (key == "size") return absl::StrCat(v.access.size());
@@ -400,6 +414,7 @@ bool KindFits(const ParameterSpec& spec, const Value& v) {
     case ParameterKind::kMask:
       return v.kind == K::kMask;
     case ParameterKind::kScales:
+    case ParameterKind::kReplicaGroups:
       return v.kind == K::kNumber;
     case ParameterKind::kRegister:
       return v.kind == K::kRegister;

@@ -79,6 +79,19 @@ bool ReadSemaphore(Lexer& lexer, pb::Semaphore* to) {
   return TextField(lexer, "name", to->mutable_name());
 }
 
+// "(0 1) (2 3)"
+bool ReadReplicaGroups(Lexer& lexer, pb::ReplicaGroups* to) {
+  while (lexer.Accept("(")) {
+    pb::ReplicaGroups::Group* const group = to->add_groups();
+    while (!lexer.Accept(")")) {
+      uint32_t rank = 0;
+      if (!lexer.Integer("a rank or `)`", &rank)) return false;
+      group->add_ranks(rank);
+    }
+  }
+  return true;
+}
+
 bool ReadShape(Lexer& lexer, pb::Tensor* to) {
   if (!lexer.Expect("(")) return false;
   while (!lexer.Accept(")")) {
@@ -215,6 +228,10 @@ bool Parser::Row(const std::string& word, Lexer& lexer) {
     return Index(lexer, "queue_sets", header_.queue_sets()) &&
            ReadQueueSet(lexer, header_.add_queue_sets());
   }
+  if (word == "replica_groups") {
+    return Index(lexer, "replica_groups", header_.replica_groups()) &&
+           ReadReplicaGroups(lexer, header_.add_replica_groups());
+  }
   if (word == "semaphore") {
     return Index(lexer, "semaphores", header_.semaphores()) &&
            ReadSemaphore(lexer, header_.add_semaphores());
@@ -229,8 +246,8 @@ bool Parser::Row(const std::string& word, Lexer& lexer) {
 
 bool Parser::HeaderLine(const std::string& word, Lexer& lexer) {
   const bool row = word == "file" || word == "source" || word == "queue_set" ||
-                   word == "semaphore" || word == "operation" ||
-                   word == "tensor";
+                   word == "replica_groups" || word == "semaphore" ||
+                   word == "operation" || word == "tensor";
   const bool good = row              ? Row(word, lexer)
                     : word == "data" ? DataSize(lexer)
                                      : Scalar(word, lexer);

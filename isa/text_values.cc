@@ -32,6 +32,7 @@ std::vector<std::string_view> Vocabulary(AttributeType type) {
     case AttributeType::kQueueSet:
     case AttributeType::kMask:
     case AttributeType::kAxes:
+    case AttributeType::kReplicaGroups:
       return {};
     case AttributeType::kBool:
       return {"false", "true"};
@@ -55,6 +56,8 @@ std::vector<std::string_view> Vocabulary(AttributeType type) {
       return Words(kPartitionOpNames);
     case AttributeType::kDmaEngine:
       return Words(kDmaEngineNames);
+    case AttributeType::kCollectiveKind:
+      return Words(kCollectiveKindNames);
     case AttributeType::kPass:
       return {"whole", "lo", "hi"};
   }

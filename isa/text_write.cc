@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "isa/program_order.h"
 #include "isa/text.h"
 #include "isa/text_internal.h"
@@ -151,6 +152,17 @@ std::vector<std::string> HeaderLines(const Program& p) {
       "semaphore", p.semaphores,
       [](const SemaphoreInfo& s) {
         return absl::StrCat("core=", s.core, " name=", Quote(s.name));
+      },
+      lines);
+  AddTable(
+      "replica_groups", p.replica_groups,
+      [](const ReplicaGroups& groups) {
+        std::string line;
+        for (const auto& group : groups) {
+          absl::StrAppend(&line, line.empty() ? "" : " ", "(",
+                          absl::StrJoin(group, " "), ")");
+        }
+        return line;
       },
       lines);
   AddTable("operation", p.operations, NameOrQuoted, lines);

@@ -1,5 +1,6 @@
-// SendRecv, CoreBarrier. Neither computes: the scheduler moves an exchange's
-// parts (core/exchange.h), and a barrier is its waits and signals.
+// SendRecv, CoreBarrier, collectives. None computes: the scheduler moves an
+// exchange's parts (core/exchange.h), a barrier is its waits and signals, and
+// collectives/ moves what ranks exchange.
 #include "core/engines/engines.h"
 
 namespace trnemu {
@@ -7,6 +8,11 @@ namespace trnemu {
 absl::Status ExecuteSendRecv(const ExecuteArgs&, CoreState&) {
   return MakeFault(Category::kInternal, "internal.exchange",
                    "a sendrecv takes two cores and was given to one");
+}
+
+absl::Status ExecuteCollective(const ExecuteArgs&, CoreState&) {
+  return MakeFault(Category::kInternal, "internal.collective",
+                   "a collective reached an engine's datapath");
 }
 
 absl::Status ExecuteCoreBarrier(const ExecuteArgs&, CoreState&) {

@@ -69,6 +69,8 @@ absl::Status ExecuteCoreBarrier(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteRegisterMove(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteRegisterAlu(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteRegisterLoad(const ExecuteArgs& args, CoreState& state);
+absl::Status ExecuteCollective(const ExecuteArgs& args, CoreState& state);
+absl::Status ExecuteRankId(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteRegisterStore(const ExecuteArgs& args, CoreState& state);
 absl::Status ExecuteBranch(const ExecuteArgs& args, CoreState& state);
 

@@ -25,6 +25,9 @@ absl::Status ExecuteRegisterLoad(const ExecuteArgs&, CoreState&) {
 absl::Status ExecuteRegisterStore(const ExecuteArgs&, CoreState&) {
   return Misplaced();
 }
+absl::Status ExecuteRankId(const ExecuteArgs&, CoreState&) {
+  return Misplaced();
+}
 absl::Status ExecuteBranch(const ExecuteArgs&, CoreState&) {
   return Misplaced();
 }

@@ -82,10 +82,14 @@ constexpr std::array<Row, kNumOpcodes> kRows = {{
     {Opcode::kDmaCompute, Wrap::kNone, ExecuteDmaCompute},
     {Opcode::kSendRecv, Wrap::kNone, ExecuteSendRecv},
     {Opcode::kCoreBarrier, Wrap::kNone, ExecuteCoreBarrier},
+    {Opcode::kCollective, Wrap::kNone, ExecuteCollective},
+    {Opcode::kCollectiveV, Wrap::kNone, ExecuteCollective},
     {Opcode::kRegisterMove, Wrap::kNone, ExecuteRegisterMove},
     {Opcode::kRegisterAlu, Wrap::kNone, ExecuteRegisterAlu},
     {Opcode::kRegisterLoad, Wrap::kNone, ExecuteRegisterLoad},
     {Opcode::kRegisterStore, Wrap::kNone, ExecuteRegisterStore},
+    {Opcode::kRankId, Wrap::kNone, ExecuteRankId},
+    {Opcode::kProcessingRank, Wrap::kNone, ExecuteRankId},
     {Opcode::kBranch, Wrap::kNone, ExecuteBranch},
 }};
 

@@ -116,7 +116,7 @@ bool RaceDetector::PiecesOf(const RaceAccess& access,
   const CoreProgram& core = program_.cores[access.core];
   const auto operands = core.OperandsOf(i);
   if (access.vague || access.operand >= operands.size() ||
-      i.opcode == Opcode::kSendRecv) {
+      i.opcode == Opcode::kSendRecv || IsCollective(i.opcode)) {
     return false;
   }
   DmaTransfer transfer;

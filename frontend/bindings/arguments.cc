@@ -45,7 +45,8 @@ struct Names {
 // Not the rest of a list, nor, in a kernel of nki, what is not nki.isa's.
 bool IsVisible(std::string_view name, bool nki) {
   if (name.ends_with("]")) return false;
-  return !nki || (name != "trigger" && name != "queues");
+  return !nki ||
+         (name != "trigger" && name != "queues" && name != "stream");
 }
 
 Names NamesOf(const OperationInfo& operation, bool nki) {
@@ -76,8 +77,9 @@ const Names& FindNames(const Call& call, bool nki) {
 // Reads the arguments of one call.
 class Reader {
  public:
-  Reader(Call& call, uint64_t builder, bool nki)
+  Reader(Call& call, uint64_t builder, ProgramBuilder& to, bool nki)
       : operation_(*call.operation),
+        to_(to),
         names_(FindNames(call, nki)),
         builder_(builder),
         nki_(nki),
@@ -272,6 +274,8 @@ class Reader {
         return ReadInts(spec, value, 2);
       case ParameterKind::kInts:
         return ReadInts(spec, value, kMaxInts);
+      case ParameterKind::kReplicaGroups:
+        return ReadGroups(spec, value);
       case ParameterKind::kMask:
         return Value::Mask(ToInts(value, Argument(spec)));
       case ParameterKind::kScales:
@@ -403,6 +407,39 @@ class Reader {
     return Value::Ints(ints);
   }
 
+  // Lists of ranks, or a ReplicaGroup, which has them as `groups`.
+  Value ReadGroups(const ParameterSpec& spec, nb::handle value) const {
+    constexpr std::string_view kMust =
+        "a ReplicaGroup or a list of lists of ranks";
+    if (nb::hasattr(value, "groups")) {
+      return ReadGroups(spec, value.attr("groups"));
+    }
+    if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) {
+      WrongKind(spec, kMust, value);
+    }
+    ReplicaGroups groups;
+    for (nb::handle item : nb::list(nb::borrow(value))) {
+      if (IsInt(item)) WrongKind(spec, kMust, item);
+      auto& group = groups.emplace_back();
+      for (const int64_t rank : ToInts(item, Argument(spec))) {
+        if (rank >= 0 && rank < 65536) {
+          group.push_back(static_cast<uint32_t>(rank));
+          continue;
+        }
+        Diagnostic d;
+        d.category = Category::kIllegal;
+        d.id = "collective.rank";
+        d.message = absl::StrCat(std::string(operation_.name), ": ",
+                                 std::string(spec.name), " has rank ", rank,
+                                 "; ranks are 0 to 65535");
+        d.operation = operation_.name;
+        d.operand = spec.name;
+        RaiseHere(ToStatus(std::move(d)));
+      }
+    }
+    return Value::Integer(to_.AddReplicaGroups(groups));
+  }
+
   void CheckCount(const ParameterSpec& spec, size_t count, size_t most) const {
     if (count <= most) return;
     Diagnostic d;
@@ -516,6 +553,7 @@ class Reader {
   }
 
   const OperationInfo& operation_;
+  ProgramBuilder& to_;
   const Names& names_;
   const uint64_t builder_;
   const bool nki_;
@@ -526,9 +564,9 @@ class Reader {
 
 }  // namespace
 
-CallExtras ReadArguments(Call& call, uint64_t builder, nb::tuple args,
-                         nb::dict kwargs, bool nki) {
-  return Reader(call, builder, nki).Run(args, kwargs);
+CallExtras ReadArguments(Call& call, uint64_t builder, ProgramBuilder& to,
+                         nb::tuple args, nb::dict kwargs, bool nki) {
+  return Reader(call, builder, to, nki).Run(args, kwargs);
 }
 
 }  // namespace trnemu::bindings

@@ -131,8 +131,9 @@ struct CallExtras {
 // Sets the arguments of a call that has its defaults. `nki`: as nki.isa takes
 // them, without what trnemu adds to its operations (wait, signal, trigger,
 // queues), and with NumPy's ufuncs and enums' numbers as names.
-CallExtras ReadArguments(Call& call, uint64_t builder, nb::tuple args,
-                         nb::dict kwargs, bool nki = false);
+// Replica groups go into `to`.
+CallExtras ReadArguments(Call& call, uint64_t builder, ProgramBuilder& to,
+                         nb::tuple args, nb::dict kwargs, bool nki = false);
 
 // Which tiles are live where; keeps its program.
 struct BoundMap {

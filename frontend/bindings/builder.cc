@@ -160,7 +160,7 @@ class BoundBuilder {
                  nb::dict kwargs) {
     std::unique_ptr<Call> call = builder().NewCall(*Operations()[index]);
     const CallExtras extras =
-        ReadArguments(*call, serial_, args, kwargs, nki_);
+        ReadArguments(*call, serial_, builder(), args, kwargs, nki_);
     CallOptions options;
     options.waits = extras.waits;
     options.signals = extras.signals;

@@ -14,7 +14,7 @@ nb::str Text(std::string_view text) {
   return nb::str(text.data(), text.size());
 }
 
-constexpr std::array<std::string_view, 26> kKindNames = {"tile",
+constexpr std::array<std::string_view, 27> kKindNames = {"tile",
                                                          "tile_or_number",
                                                          "number",
                                                          "integer",
@@ -39,8 +39,9 @@ constexpr std::array<std::string_view, 26> kKindNames = {"tile",
                                                          "mask",
                                                          "ints",
                                                          "scales",
-                                                         "alu_op_or_bypass"};
-static_assert(static_cast<size_t>(ParameterKind::kAluOpOrBypass) + 1 ==
+                                                         "alu_op_or_bypass",
+                                                         "replica_groups"};
+static_assert(static_cast<size_t>(ParameterKind::kReplicaGroups) + 1 ==
               kKindNames.size());
 
 std::string_view KindName(ParameterKind kind) {

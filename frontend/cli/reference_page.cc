@@ -42,6 +42,8 @@ std::string KindOf(const ParameterSpec& spec) {
       return "integers";
     case ParameterKind::kScales:
       return "numbers";
+    case ParameterKind::kReplicaGroups:
+      return "lists of ranks";
     case ParameterKind::kIntPair:
       return "(int, int)";
     case ParameterKind::kText:

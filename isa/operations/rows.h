@@ -35,6 +35,7 @@ std::span<const OperationInfo* const> GatherOperations();
 std::span<const OperationInfo* const> RandomOperations();
 std::span<const OperationInfo* const> DmaOperations();
 std::span<const OperationInfo* const> CoreOperations();
+std::span<const OperationInfo* const> CollectiveOperations();
 std::span<const OperationInfo* const> RegisterOperations();
 
 // The operand slot that holds an argument.

@@ -1,0 +1,674 @@
+#include "collectives/cluster.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "collectives/active.h"
+#include "collectives/choose.h"
+#include "collectives/network.h"
+#include "collectives/pool.h"
+#include "collectives/values.h"
+#include "core/device.h"
+#include "core/runner.h"
+#include "core/shadow.h"
+#include "core/time_model.h"
+
+namespace trnemu {
+namespace {
+
+// What a rank has done in a window.
+class Port : public Transport {
+ public:
+  struct Ended {
+    Ticks end = 0, start = 0;
+    int64_t id = 0;
+  };
+  uint32_t rank_number = 0;
+  int ranks = 0;
+  Runner* runner = nullptr;
+  std::vector<CallInfo> calls;
+  std::vector<Ended> ended;
+  std::map<int64_t, CollectiveCall> open;  // by ticket
+
+  uint32_t rank() const override { return rank_number; }
+  absl::Status Trigger(CollectiveCall call) override;
+  void MoveEnded(int64_t id, Ticks start, Ticks end) override {
+    ended.push_back({end, start, id});
+  }
+
+ private:
+  absl::Status ReadMetadata(const CollectiveCall& call, CallInfo& info) const;
+};
+
+absl::Status Port::ReadMetadata(const CollectiveCall& call,
+                                CallInfo& info) const {
+  const auto n = static_cast<int64_t>(info.members.size());
+  const Tile& tile = call.metadata;
+  const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
+  info.metadata.resize(static_cast<size_t>(size));
+  // Row 2 is an output.
+  const bool gather = call.kind == CollectiveKind::kAllGatherV;
+  for (const int64_t row : {0, 1, 3}) {
+    if (row == 3 && !call.has_rdispls) continue;
+    const int64_t columns = gather ? 1 : n;
+    absl::Status ok = CheckWritten(tile, "metadata_tensor", row * n, columns);
+    if (!ok.ok()) return ok;
+  }
+  ReadElements(tile, 0, size,
+               reinterpret_cast<std::byte*>(info.metadata.data()));
+  return absl::OkStatus();
+}
+
+absl::Status Port::Trigger(CollectiveCall call) {
+  absl::StatusOr<CallInfo> info = InfoOf(call, rank_number, ranks);
+  if (!info.ok()) return info.status();
+  info->instruction = call.instruction->order;
+  info->source = runner->DescribeSource(*call.instruction);
+  if (call.has_metadata) {
+    if (!runner->values()) {
+      return MakeFault(Category::kUnsupported, "unsupported.values_off",
+                       "the sizes of this collective are read from memory, "
+                       "whose values are not computed with values off");
+    }
+    absl::Status ok = ReadMetadata(call, *info);
+    if (!ok.ok()) return ok;
+  }
+  calls.push_back(*std::move(info));
+  open.emplace(call.ticket, std::move(call));
+  return absl::OkStatus();
+}
+
+struct Rank {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<Executable> executable;
+  std::unique_ptr<Execution> execution;
+  Port port;
+  absl::Status status;
+  Ticks next = 0;
+  std::map<int64_t, Ticks> stream_free;
+};
+
+class Cluster {
+ public:
+  Cluster(std::shared_ptr<const Topology> topology, const RunOptions& options,
+          const ClusterOptions& cluster)
+      : topology_(std::move(topology)),
+        options_(options),
+        cluster_(cluster),
+        pool_(cluster.threads > 0
+                  ? cluster.threads
+                  : static_cast<int>(std::thread::hardware_concurrency())),
+        ranks_(static_cast<size_t>(topology_->ranks())),
+        meetings_(topology_->ranks()),
+        network_(*topology_, cluster.record_links) {
+    options_.interrupted = nullptr;  // asked between windows
+  }
+
+  absl::Status Load(
+      const std::vector<std::shared_ptr<const Program>>& programs,
+      const std::vector<Inputs>& inputs,
+      std::shared_ptr<const Hardware> hardware);
+  absl::Status Run();
+  absl::StatusOr<ClusterResult> Finish();
+
+ private:
+  absl::Status OfRank(absl::Status status, size_t rank) const;
+  void SetTimes();
+  absl::Status RunWindow(Ticks from);
+  absl::Status Exchange();
+  absl::Status TakeCalls();
+  absl::Status TakeMoves();
+  absl::Status StartReady();
+  absl::Status Start(const std::shared_ptr<Meeting>& meeting);
+  absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
+                                                     const Meeting& meeting);
+  void StartMove(int32_t slot, uint32_t move, Ticks time);
+  void EndMove(const Port::Ended& ended, size_t rank);
+  void Arrived(int32_t slot, int32_t member, Ticks time);
+  void Leave(int32_t slot, int32_t member);
+  void WriteCounts(const Active& active, int32_t member);
+  absl::Status Conclude();
+
+  std::shared_ptr<const Topology> topology_;
+  RunOptions options_;
+  const ClusterOptions cluster_;
+  Pool pool_;
+  std::vector<Rank> ranks_;
+  Meetings meetings_;
+  Network network_;
+  std::vector<std::unique_ptr<Active>> active_;
+  std::vector<int32_t> free_slots_;
+  std::map<std::vector<uint32_t>, GroupShape> shapes_;
+  std::map<std::string, std::shared_ptr<const Plan>> plans_;
+  std::vector<CollectiveRecord> records_;
+  Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
+  int64_t packet_bytes_ = 0;
+  std::vector<int32_t> reads_, writes_;
+};
+
+absl::Status Cluster::OfRank(absl::Status status, size_t rank) const {
+  if (status.ok()) return status;
+  Diagnostic d = DiagnosticOf(status);
+  if (!d.rank) d.rank = static_cast<int>(rank);
+  return ToStatus(std::move(d));
+}
+
+absl::Status Cluster::Load(
+    const std::vector<std::shared_ptr<const Program>>& programs,
+    const std::vector<Inputs>& inputs,
+    std::shared_ptr<const Hardware> hardware) {
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    Rank& rank = ranks_[r];
+    const auto& program = programs[programs.size() == 1 ? 0 : r];
+    const SystemDescription& system = topology_->system();
+    if (program->target != system.target) {
+      return OfRank(
+          MakeFault(Category::kInput, "option.target",
+                    absl::StrCat("the program is for ",
+                                 std::string(Name(program->target)), ", but ",
+                                 system.name, " has ",
+                                 std::string(Name(system.target)))),
+          r);
+    }
+    const int cores = static_cast<int>(std::max<size_t>(1, program->cores.size()));
+    if (cores > topology_->lnc()) {
+      return OfRank(
+          MakeFault(Category::kInput, "option.lnc",
+                    absl::StrCat("the program has ", cores,
+                                 " cores, but a rank has ", topology_->lnc(),
+                                 " (lnc)")),
+          r);
+    }
+    auto device = Device::Create(system.target, cores, hardware);
+    if (!device.ok()) return OfRank(device.status(), r);
+    rank.device = *std::move(device);
+    auto executable = rank.device->Load(program, options_.allow);
+    if (!executable.ok()) return OfRank(executable.status(), r);
+    rank.executable = *std::move(executable);
+    RunOptions options = options_;
+    if (!cluster_.timelines.empty()) options.timeline = cluster_.timelines[r];
+    auto execution = rank.executable->Start(
+        inputs[inputs.size() == 1 ? 0 : r], options, nullptr);
+    if (!execution.ok()) return OfRank(execution.status(), r);
+    rank.execution = *std::move(execution);
+    rank.port.rank_number = static_cast<uint32_t>(r);
+    rank.port.ranks = topology_->ranks();
+    rank.port.runner = &rank.execution->connected_runner();
+    rank.port.runner->Connect(&rank.port);
+    rank.port.runner->SetHorizon(0);
+  }
+  SetTimes();
+  return absl::OkStatus();
+}
+
+void Cluster::SetTimes() {
+  const SystemDescription& system = topology_->system();
+  const Hardware& hardware = ranks_[0].device->hardware();
+  start_ = ToTicks(system.start);
+  finish_ = ToTicks(system.finish);
+  cc_step_ = ToTicks(system.cc_step);
+  notify_ = ToTicks(
+      hardware.dma.laws[static_cast<size_t>(DmaDirection::kHbm)].notify_ns);
+  packet_bytes_ = cluster_.packet_bytes > 0
+                      ? cluster_.packet_bytes
+                      : static_cast<int64_t>(system.packet_bytes);
+  // Nothing gets from one rank to another in less.
+  window_ = std::max<Ticks>(1, std::min({start_, finish_, notify_}));
+}
+
+absl::Status Cluster::RunWindow(Ticks from) {
+  const Ticks horizon = from + window_;
+  std::vector<size_t> due;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (ranks_[r].next < horizon) due.push_back(r);
+  }
+  pool_.ForEach(due.size(), [&](size_t i) {
+    Rank& rank = ranks_[due[i]];
+    rank.port.runner->SetHorizon(horizon);
+    rank.status = rank.execution->Continue();
+    if (rank.status.ok()) rank.next = rank.port.runner->NextTime();
+  });
+  const Rank* first = nullptr;
+  size_t number = 0;
+  for (const size_t r : due) {
+    if (ranks_[r].status.ok()) continue;
+    if (first == nullptr ||
+        ranks_[r].port.runner->now() < first->port.runner->now()) {
+      first = &ranks_[r];
+      number = r;
+    }
+  }
+  return first == nullptr ? absl::OkStatus() : OfRank(first->status, number);
+}
+
+absl::Status Cluster::Run() {
+  for (Rank& rank : ranks_) {
+    absl::Status ok = rank.execution->Continue();
+    if (!ok.ok()) return OfRank(ok, rank.port.rank_number);
+    rank.next = rank.port.runner->NextTime();
+  }
+  for (;;) {
+    Ticks from = kNever;
+    for (const Rank& rank : ranks_) from = std::min(from, rank.next);
+    if (from == kNever) return Conclude();
+    absl::Status ok = RunWindow(from);
+    if (ok.ok()) ok = Exchange();
+    if (!ok.ok()) return ok;
+  }
+}
+
+absl::Status Cluster::Exchange() {
+  absl::Status ok = TakeCalls();
+  if (ok.ok()) ok = TakeMoves();
+  if (ok.ok()) ok = StartReady();
+  return ok;
+}
+
+absl::Status Cluster::TakeCalls() {
+  std::vector<CallInfo> calls;
+  for (Rank& rank : ranks_) {
+    std::move(rank.port.calls.begin(), rank.port.calls.end(),
+              std::back_inserter(calls));
+    rank.port.calls.clear();
+  }
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const CallInfo& a, const CallInfo& b) {
+                     return std::tie(a.trigger, a.rank) <
+                            std::tie(b.trigger, b.rank);
+                   });
+  for (CallInfo& call : calls) {
+    const auto r = static_cast<size_t>(call.rank);
+    if (call.members.empty()) {  // a permute's pairs do not name it
+      const Ticks done = call.trigger + start_ + finish_;
+      ranks_[r].port.runner->Complete(call.ticket, done);
+      ranks_[r].port.open.erase(call.ticket);
+      ranks_[r].next = std::min(ranks_[r].next, done);
+      continue;
+    }
+    absl::Status ok = meetings_.Arrive(std::move(call));
+    if (!ok.ok()) return OfRank(ok, r);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::TakeMoves() {
+  std::vector<std::pair<Port::Ended, size_t>> ended;
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    for (const Port::Ended& e : ranks_[r].port.ended) ended.emplace_back(e, r);
+    ranks_[r].port.ended.clear();
+  }
+  if (ended.empty()) return absl::OkStatus();
+  std::stable_sort(ended.begin(), ended.end(),
+                   [](const auto& a, const auto& b) {
+                     return std::tie(a.first.end, a.second, a.first.id) <
+                            std::tie(b.first.end, b.second, b.first.id);
+                   });
+  if (options_.values) {
+    std::vector<MoveOfValues> moves;
+    for (const auto& [e, rank] : ended) {
+      moves.push_back({active_[static_cast<size_t>(e.id >> 32)].get(),
+                       static_cast<uint32_t>(e.id)});
+    }
+    MoveValues(moves, options_.numerics, pool_);
+  }
+  for (const auto& [e, rank] : ended) EndMove(e, rank);
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::StartReady() {
+  for (const auto& meeting : meetings_.TakeReady()) {
+    absl::Status ok = Start(meeting);
+    if (!ok.ok()) return ok;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const Plan>> Cluster::PlanOf(
+    const Problem& problem, const Meeting& meeting) {
+  auto shape = shapes_.find(meeting.members);
+  if (shape == shapes_.end()) {
+    const std::vector<int32_t> group(meeting.members.begin(),
+                                     meeting.members.end());
+    absl::StatusOr<GroupShape> made = topology_->ShapeOf(group);
+    if (!made.ok()) return made.status();
+    shape = shapes_.emplace(meeting.members, *std::move(made)).first;
+  }
+  const SystemDescription& system = topology_->system();
+  Ranges ranges;
+  ranges.mesh_up_to = system.mesh_up_to;
+  ranges.rdh_up_to = system.rdh_up_to;
+  std::string key;
+  if (problem.blocks.empty()) {
+    key = absl::StrCat(static_cast<int>(problem.kind), ".",
+                       static_cast<int>(problem.op), ".",
+                       static_cast<int>(problem.dtype), ".", problem.rows, ".",
+                       problem.root, ".", problem.in_place ? 1 : 0, ":");
+    for (int64_t n : problem.src_elements) absl::StrAppend(&key, n, ",");
+    for (const auto& p : problem.pairs) {
+      absl::StrAppend(&key, p.first, ">", p.second, ",");
+    }
+    for (uint32_t m : meeting.members) absl::StrAppend(&key, " ", m);
+    const auto known = plans_.find(key);
+    if (known != plans_.end()) return known->second;
+  }
+  absl::StatusOr<Plan> plan =
+      MakePlan(problem, shape->second, cluster_.algorithm, ranges);
+  if (!plan.ok()) return plan.status();
+  auto kept = std::make_shared<const Plan>(*std::move(plan));
+  if (!key.empty()) plans_.emplace(std::move(key), kept);
+  return kept;
+}
+
+absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
+  const CallInfo& first = meeting->first();
+  const auto rank_of = static_cast<size_t>(first.rank);
+  const auto located = [&](const absl::Status& status) {
+    Diagnostic d = DiagnosticOf(status);
+    if (d.operation.empty()) d.operation = Name(first.kind);
+    if (!d.instruction) d.instruction = first.instruction;
+    if (d.source.empty()) d.source = first.source;
+    return OfRank(ToStatus(std::move(d)), rank_of);
+  };
+  absl::StatusOr<Problem> problem = ProblemOf(*meeting);
+  if (!problem.ok()) return located(problem.status());
+  auto plan = PlanOf(*problem, *meeting);
+  if (!plan.ok()) return located(plan.status());
+
+  int32_t slot = static_cast<int32_t>(active_.size());
+  if (free_slots_.empty()) {
+    active_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  active_[static_cast<size_t>(slot)] = std::make_unique<Active>();
+  Active& a = *active_[static_cast<size_t>(slot)];
+  a.meeting = meeting;
+  a.plan = *plan;
+  a.record = static_cast<int32_t>(records_.size());
+  a.dtype = problem->dtype;
+  a.op = problem->op;
+  a.element_bytes = SizeOf(problem->dtype);
+  const size_t members = meeting->members.size();
+  a.members_left = members;
+  a.left.assign(members, 0);
+  a.last.assign(members, 0);
+  a.needs.reserve(a.plan->moves.size());
+  a.ready.assign(a.plan->moves.size(), 0);
+  for (const Move& move : a.plan->moves) {
+    a.needs.push_back(move.needs);
+    MembersOfMove(*a.plan, move, reads_, writes_);
+    ++a.left[static_cast<size_t>(move.member)];
+    for (int32_t m : reads_) ++a.left[static_cast<size_t>(m)];
+    for (int32_t m : writes_) ++a.left[static_cast<size_t>(m)];
+  }
+  CollectiveRecord& record = records_.emplace_back();
+  record.number = meeting->number;
+  record.kind = problem->kind;
+  record.algorithm = a.plan->algorithm;
+  record.inside_nodes = a.plan->inside_nodes;
+  record.between_nodes = a.plan->between_nodes;
+  record.dtype = problem->dtype;
+  record.ranks = meeting->members;
+  record.bytes = DocumentedBytes(*problem, static_cast<int64_t>(members));
+  record.steps = a.plan->steps;
+  record.channels = a.plan->channels;
+  record.moves = static_cast<int64_t>(a.plan->moves.size());
+  record.stream = first.stream;
+  record.source = first.source;
+  record.first_trigger = kNever;
+  Ticks begin = 0;
+  for (size_t m = 0; m < members; ++m) {
+    const CallInfo& call = meeting->calls[m];
+    Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+    record.first_trigger = std::min(record.first_trigger, call.trigger);
+    record.last_trigger = std::max(record.last_trigger, call.trigger);
+    begin = std::max(begin, rank.stream_free[call.stream]);
+    if (options_.values) {
+      a.buffers.emplace_back(rank.port.open.at(call.ticket), a.dtype,
+                             a.plan->scratch_elements.empty()
+                                 ? 0
+                                 : a.plan->scratch_elements[m]);
+    }
+  }
+  begin = std::max(begin, record.last_trigger) + start_;
+  record.start = begin;
+  for (int32_t m = 0; m < static_cast<int32_t>(members); ++m) {
+    a.last[static_cast<size_t>(m)] = begin;
+  }
+  for (uint32_t i = 0; i < a.plan->moves.size(); ++i) {
+    if (a.needs[i] == 0) StartMove(slot, i, begin);
+  }
+  // Members that have nothing to do. (Leave may end the collective.)
+  const std::vector<int64_t> left = a.left;
+  for (size_t m = 0; m < members; ++m) {
+    if (left[m] == 0) Leave(slot, static_cast<int32_t>(m));
+  }
+  return absl::OkStatus();
+}
+
+void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
+  const Active& a = *active_[static_cast<size_t>(slot)];
+  const Move& move = a.plan->moves[index];
+  const auto member = static_cast<size_t>(move.member);
+  const CallInfo& call = a.meeting->calls[member];
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  MoveWork work;
+  work.id = static_cast<int64_t>(slot) << 32 | index;
+  work.ticket = call.ticket;
+  int64_t elements = 0, read = 0;
+  for (const Piece& piece : a.plan->PiecesOf(move)) {
+    elements += piece.elements;
+    read += piece.elements * piece.sources;
+  }
+  work.bytes = elements * static_cast<int64_t>(a.element_bytes);
+  work.sources = elements == 0
+                     ? 1
+                     : static_cast<int>((read + elements - 1) / elements);
+  work.channel = move.channel;
+  work.channels = std::max<int>(1, move.channels);
+  work.cc_core = CollectiveCoreOf(call.stream, move.channel,
+                                  topology_->lnc() *
+                                      topology_->system().cc_cores_per_core);
+  work.packet_bytes = packet_bytes_;
+  work.cc_step = cc_step_;
+  rank.port.runner->StartMove(work, time);
+  rank.next = std::min(rank.next, time);
+}
+
+void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
+  const auto slot = static_cast<int32_t>(ended.id >> 32);
+  const auto index = static_cast<uint32_t>(ended.id);
+  Active& a = *active_[static_cast<size_t>(slot)];
+  const Plan& plan = *a.plan;
+  const Move& move = plan.moves[index];
+  const auto bytes_of = [&](int64_t elements) {
+    return elements * static_cast<int64_t>(a.element_bytes);
+  };
+  const auto runner_of = [&](int32_t member) {
+    return ranks_[a.meeting->members[static_cast<size_t>(member)]].port.runner;
+  };
+  CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
+  MembersOfMove(plan, move, reads_, writes_);
+  // Bytes to each member that it writes to.
+  std::vector<int64_t> to(writes_.size(), 0);
+  for (const Piece& piece : plan.PiecesOf(move)) {
+    const int64_t bytes = bytes_of(piece.elements);
+    for (const Place& place : plan.SourcesOf(piece)) {
+      record.hbm_read += bytes;
+      runner_of(place.member)->CountRemote(bytes, 0);
+    }
+    for (const Place& place : plan.DestinationsOf(piece)) {
+      record.hbm_written += bytes;
+      runner_of(place.member)->CountRemote(0, bytes);
+      const auto at = std::find(writes_.begin(), writes_.end(), place.member);
+      if (at != writes_.end()) {
+        to[static_cast<size_t>(at - writes_.begin())] += bytes;
+      }
+    }
+  }
+  const Ticks own = ended.end + notify_;
+  Ticks last = own;
+  std::vector<Ticks> arrivals(writes_.size());
+  for (size_t w = 0; w < writes_.size(); ++w) {
+    const auto target = static_cast<int32_t>(
+        a.meeting->members[static_cast<size_t>(writes_[w])]);
+    arrivals[w] =
+        network_.Send({a.record, static_cast<int32_t>(rank), target, move.step},
+                      to[w], ended.start, ended.end, record.link_bytes) +
+        notify_;
+    last = std::max(last, arrivals[w]);
+  }
+  for (const uint32_t next : plan.SuccessorsOf(move)) {
+    const int32_t member = plan.moves[next].member;
+    const auto at = std::find(writes_.begin(), writes_.end(), member);
+    const Ticks seen =
+        at != writes_.end()
+            ? arrivals[static_cast<size_t>(at - writes_.begin())]
+        : member == move.member && writes_.empty() ? own
+                                                   : last;
+    a.ready[next] = std::max(a.ready[next], seen);
+    if (--a.needs[next] == 0) StartMove(slot, next, a.ready[next]);
+  }
+  const std::vector<int32_t> reads = reads_, writes = writes_;
+  Arrived(slot, move.member, own);
+  for (int32_t member : reads) Arrived(slot, member, own);
+  for (size_t w = 0; w < writes.size(); ++w) {
+    Arrived(slot, writes[w], arrivals[w]);
+  }
+}
+
+void Cluster::Arrived(int32_t slot, int32_t member, Ticks time) {
+  Active& a = *active_[static_cast<size_t>(slot)];
+  const auto m = static_cast<size_t>(member);
+  a.last[m] = std::max(a.last[m], time);
+  if (--a.left[m] == 0) Leave(slot, member);
+}
+
+void Cluster::WriteCounts(const Active& a, int32_t member) {
+  const auto m = static_cast<size_t>(member);
+  const CallInfo& call = a.meeting->calls[m];
+  if (!call.is_v() || call.recv_counts_known) return;
+  const CollectiveCall& open =
+      ranks_[static_cast<size_t>(call.rank)].port.open.at(call.ticket);
+  const size_t n = a.meeting->members.size();
+  std::vector<uint32_t> counts(n);
+  for (size_t from = 0; from < n; ++from) {
+    const CallInfo& sender = a.meeting->calls[from];
+    counts[from] =
+        sender.metadata[call.kind == CollectiveKind::kAllGatherV ? 0 : m];
+  }
+  WriteElements(open.metadata, static_cast<int64_t>(2 * n),
+                static_cast<int64_t>(n),
+                reinterpret_cast<const std::byte*>(counts.data()));
+}
+
+// A member is done.
+void Cluster::Leave(int32_t slot, int32_t member) {
+  Active& a = *active_[static_cast<size_t>(slot)];
+  const auto m = static_cast<size_t>(member);
+  const CallInfo& call = a.meeting->calls[m];
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  const Ticks done = a.last[m] + finish_;
+  WriteCounts(a, member);
+  rank.port.runner->Complete(call.ticket, done);
+  rank.next = std::min(rank.next, done);
+  rank.stream_free[call.stream] = done;
+  rank.port.open.erase(call.ticket);
+  CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
+  record.end = std::max(record.end, done);
+  meetings_.Leave(*a.meeting, static_cast<uint32_t>(call.rank));
+  if (--a.members_left > 0) return;
+  active_[static_cast<size_t>(slot)].reset();
+  free_slots_.push_back(slot);
+}
+
+// Nothing is left to happen: all have ended, or nothing can.
+absl::Status Cluster::Conclude() {
+  std::vector<bool> ended;
+  for (const Rank& rank : ranks_) {
+    const auto sequencers = rank.port.runner->sequencers();
+    ended.push_back(std::all_of(sequencers.begin(), sequencers.end(),
+                                [](const Sequencer& s) { return s.done(); }));
+  }
+  absl::Status stuck = meetings_.Explain(ended);
+  if (!stuck.ok()) return stuck;
+  for (Rank& rank : ranks_) {
+    rank.port.runner->Connect(nullptr);
+    rank.port.runner->SetHorizon(kNever);
+  }
+  pool_.ForEach(ranks_.size(), [&](size_t r) {
+    ranks_[r].status = ranks_[r].execution->Continue();
+  });
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    if (!ranks_[r].status.ok()) return OfRank(ranks_[r].status, r);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ClusterResult> Cluster::Finish() {
+  ClusterResult result;
+  result.threads = pool_.threads();
+  for (size_t r = 0; r < ranks_.size(); ++r) {
+    auto one = ranks_[r].execution->Finish();
+    if (!one.ok()) return OfRank(one.status(), r);
+    for (Diagnostic& d : one->diagnostics) {
+      if (!d.rank) d.rank = static_cast<int>(r);
+    }
+    result.time_ns = std::max(result.time_ns, one->time_ns);
+    result.ranks.push_back(*std::move(one));
+  }
+  result.collectives = std::move(records_);
+  result.links = network_.TakeRecords();
+  return result;
+}
+
+absl::Status CheckRequest(const Topology& topology, size_t programs,
+                          size_t inputs, const RunOptions& options,
+                          const ClusterOptions& cluster) {
+  const auto ranks = static_cast<size_t>(topology.ranks());
+  const auto wrong = [&](std::string_view what, size_t count) {
+    return MakeFault(Category::kInput, "option.ranks",
+                     absl::StrCat("there are ", count, " ", std::string(what),
+                                  " for ", ranks, " ranks: give one for all, "
+                                                  "or one for each"));
+  };
+  if (programs != 1 && programs != ranks) return wrong("programs", programs);
+  if (inputs != 1 && inputs != ranks) return wrong("sets of inputs", inputs);
+  if (options.order != Order::kTimed) {
+    return MakeFault(Category::kUnsupported, "unsupported.system_schedule",
+                     "ranks of a system run in timed order only");
+  }
+  if (options.log || options.stop_at_nan || options.timeline != nullptr) {
+    return MakeFault(Category::kUnsupported, "unsupported.system_option",
+                     "logs and stop_at_nan are of one rank's runs only");
+  }
+  if (!cluster.timelines.empty() && cluster.timelines.size() != ranks) {
+    return wrong("timelines", cluster.timelines.size());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ClusterResult> RunCluster(
+    std::shared_ptr<const Topology> topology,
+    std::vector<std::shared_ptr<const Program>> programs,
+    const std::vector<Inputs>& inputs, const RunOptions& options,
+    const ClusterOptions& cluster, std::shared_ptr<const Hardware> hardware) {
+  absl::Status ok = CheckRequest(*topology, programs.size(), inputs.size(),
+                                 options, cluster);
+  if (!ok.ok()) return ok;
+  Cluster run(std::move(topology), options, cluster);
+  ok = run.Load(programs, inputs, std::move(hardware));
+  if (ok.ok()) ok = run.Run();
+  if (!ok.ok()) return ok;
+  return run.Finish();
+}
+
+}  // namespace trnemu

@@ -1,0 +1,84 @@
+// A run of several ranks: one program each, collectives between them.
+//
+// Ranks advance side by side, on several threads, through windows of simulated
+// time that are shorter than anything takes to get from one rank to another;
+// between two windows, what they have sent is put in order and answered, by
+// one thread. So bits and times do not depend on the number of threads.
+#ifndef TRNEMU_COLLECTIVES_CLUSTER_H_
+#define TRNEMU_COLLECTIVES_CLUSTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collectives/plan.h"
+#include "collectives/topology.h"
+#include "core/profile/timeline.h"
+#include "core/run.h"
+#include "isa/program.h"
+
+namespace trnemu {
+
+struct ClusterOptions {
+  int threads = 0;  // 0: as many as the host has processors
+  Algorithm algorithm = Algorithm::kAuto;
+  // Of every DMA packet of collectives; 0: the system's.
+  int64_t packet_bytes = 0;
+  bool record_links = false;  // ClusterResult::links
+  // By rank, or empty: profiles (RunOptions::timeline of each).
+  std::vector<Timeline*> timelines;
+};
+
+// A collective that took place.
+struct CollectiveRecord {
+  int64_t number = 0;
+  CollectiveKind kind = CollectiveKind::kAllReduce;
+  Algorithm algorithm = Algorithm::kAuto;
+  Algorithm inside_nodes = Algorithm::kAuto, between_nodes = Algorithm::kAuto;
+  Dtype dtype = Dtype::kInvalid;
+  std::vector<uint32_t> ranks;
+  int64_t bytes = 0;  // the buffer that the documents call B or N C
+  int32_t steps = 0, channels = 0;
+  int64_t moves = 0;
+  int64_t hbm_read = 0, hbm_written = 0, link_bytes = 0;
+  Ticks first_trigger = 0, last_trigger = 0;
+  Ticks start = 0;  // its first moves could
+  Ticks end = 0;    // its last member was done
+  int64_t stream = 0;
+  std::string source;
+};
+
+// When a link carried what.
+struct LinkRecord {
+  int32_t link = 0;  // of the topology
+  int32_t collective = 0;  // of ClusterResult::collectives
+  int32_t from_rank = 0, to_rank = 0;
+  int32_t step = 0;
+  Ticks start = 0, end = 0;
+  int64_t bytes = 0;
+};
+
+struct ClusterResult {
+  std::vector<RunResult> ranks;
+  std::vector<CollectiveRecord> collectives;
+  std::vector<LinkRecord> links;
+  double time_ns = 0;  // of the last rank
+  int threads = 1;
+};
+
+// `programs`: one for all ranks, or one for each; `inputs` likewise. Programs
+// of up to `lnc` cores. Timed order only. Errors carry a Diagnostic that names
+// the rank; the earliest one in simulated time, of the lowest rank.
+absl::StatusOr<ClusterResult> RunCluster(
+    std::shared_ptr<const Topology> topology,
+    std::vector<std::shared_ptr<const Program>> programs,
+    const std::vector<Inputs>& inputs, const RunOptions& options,
+    const ClusterOptions& cluster,
+    std::shared_ptr<const Hardware> hardware = {});
+
+}  // namespace trnemu
+
+#endif  // TRNEMU_COLLECTIVES_CLUSTER_H_
