@@ -65,17 +65,22 @@ void BroadcastMesh(const Problem& problem, const Team& team,
   const int home = team.chip_of[Index(root)], chips = team.num_chips();
   const End src = At(problem.root, Buffer::kSrc);
   std::vector<std::pair<int32_t, uint32_t>> got;
+  std::vector<uint32_t> sent;
   for (int distance = 1; distance < chips; ++distance) {
     const auto& chip = team.chips[Index((home + distance) % chips)];
     const int32_t p = chip[Index(distance) % chip.size()];
-    const uint32_t move = writer.Begin(problem.root, 0, 1, 0);
+    sent.push_back(writer.Begin(problem.root, 0, 1, 0));
     AddPieces(writer, whole[0], {{src}},
               {{At(team.member[Index(p)], Buffer::kDst)}});
-    if (chip.size() > 1) got.emplace_back(p, move);
+    if (chip.size() > 1) got.emplace_back(p, sent.back());
+  }
+  if (team.chips[Index(home)].size() > 1) {
+    sent.push_back(writer.Begin(problem.root, 0, 1, 0));
+    SendOnChip(team, root, src, whole[0], writer);
   }
   writer.Begin(problem.root, 0, 1, 0);
+  if (problem.in_place) writer.After(sent);
   AddPieces(writer, whole[0], {{src}}, {{At(problem.root, Buffer::kDst)}});
-  SendOnChip(team, root, src, whole[0], writer);
   for (const auto& [p, move] : got) {
     const int32_t m = team.member[Index(p)];
     writer.Begin(m, 0, 1, 1);

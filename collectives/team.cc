@@ -86,6 +86,27 @@ void FillChips(const GroupShape& shape, int num_chips, Team& team) {
   }
 }
 
+// A node's cycles to the chains of all nodes, each cut so that it enters and
+// leaves by chips (network interfaces) that no other one does, while there are.
+void AddChains(const GroupShape::NodeCycles& node, int32_t first_chip,
+               std::vector<std::vector<int32_t>>& chains) {
+  const size_t chips = node.chips.size();
+  std::vector<bool> enters(chips), leaves(chips);
+  for (size_t c = 0; c < chains.size(); ++c) {
+    const std::vector<int32_t>& cycle = node.cycles[c];
+    const auto first = [&](size_t turn) { return Size(cycle[turn % chips]); };
+    const auto last = [&](size_t turn) {
+      return Size(cycle[(turn + chips - 1) % chips]);
+    };
+    size_t turn = 0;
+    while (turn < chips && (enters[first(turn)] || leaves[last(turn)])) ++turn;
+    enters[first(turn)] = leaves[last(turn)] = true;
+    for (size_t i = 0; i < chips; ++i) {
+      chains[c].push_back(first_chip + cycle[(turn + i) % chips]);
+    }
+  }
+}
+
 void FillCubeOfBits(Team& team) {
   const auto chips = static_cast<uint32_t>(team.num_chips());
   if (!std::has_single_bit(chips)) return;
@@ -202,15 +223,9 @@ Team WholeTeam(const GroupShape& shape) {
                            places.index[chip]);
   }
   FillChips(shape, chips, team);
-  for (size_t c = 0; c < cycles; ++c) {
-    std::vector<int32_t>& chain = team.cycles.emplace_back();
-    for (size_t n = 0; n < shape.nodes.size(); ++n) {
-      const std::vector<int32_t>& cycle = shape.nodes[n].cycles[c];
-      const size_t turn = c * cycle.size() / cycles;
-      for (size_t i = 0; i < cycle.size(); ++i) {
-        chain.push_back(first_chip[n] + cycle[(turn + i) % cycle.size()]);
-      }
-    }
+  team.cycles.resize(cycles);
+  for (size_t n = 0; n < shape.nodes.size(); ++n) {
+    AddChains(shape.nodes[n], first_chip[n], team.cycles);
   }
   return team;
 }
