@@ -8,9 +8,16 @@
 //
 // Reductions are in fp32, left to right over a piece's sources, rounded to the
 // tensors' dtype where the result is written (docs/collectives.md).
+//
+// Two moves that touch the same element, one of them writing, are always
+// ordered; within a move no piece writes what another one touches; an element
+// that a piece both reads and writes is at the same place of its source and its
+// destination. That holds for src and dst that share memory, too, as
+// Problem::in_place says.
 #ifndef TRNEMU_COLLECTIVES_PLAN_H_
 #define TRNEMU_COLLECTIVES_PLAN_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -52,7 +59,9 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// sources[0] op sources[1] op ... (one source: its bits) to each destination.
+// sources[0] op sources[1] op ... (one source: its bits) to each destination,
+// of which there are two at most (the documented duplication). A piece may have
+// no elements: its destinations then say where the move's notice arrives.
 struct Piece {
   int64_t elements = 0;
   uint32_t first_place = 0;  // of Plan::places: sources, then destinations
@@ -63,10 +72,11 @@ struct Piece {
 // Done by the DMA engines of one member, in one go. Sources lie on its own
 // chip; destinations anywhere.
 struct Move {
-  int32_t member = 0;    // whose engines
-  uint16_t channel = 0;  // moves of different channels use different engines
-  uint16_t step = 0;     // for reports: which step of the algorithm
-  uint32_t needs = 0;    // so many moves have to arrive before it starts
+  int32_t member = 0;  // whose engines
+  // Its share of them: the channel-th of so many equal parts.
+  uint8_t channel = 0, channels = 1;
+  uint16_t step = 0;   // for reports: which step of the algorithm
+  uint32_t needs = 0;  // so many moves have to arrive before it starts
   uint32_t first_piece = 0, pieces = 0;
   // Of Plan::successors: moves that wait for this one.
   uint32_t first_successor = 0, successors = 0;
@@ -74,9 +84,12 @@ struct Move {
 
 struct Plan {
   Algorithm algorithm = Algorithm::kAuto;
+  // Of kHierarchical: what it is made of.
+  Algorithm inside_nodes = Algorithm::kAuto, between_nodes = Algorithm::kAuto;
   int32_t members = 0;
-  int32_t channels = 1;
-  int32_t steps = 0;  // on the longest chain of moves
+  int32_t channels = 1;  // the most that a move has
+  int32_t steps = 0;     // moves on the longest chain
+  // In an order in which they can be carried out.
   std::vector<Move> moves;
   std::vector<Piece> pieces;
   std::vector<Place> places;
@@ -101,22 +114,29 @@ struct Plan {
 // Adds moves one after the other; dependences by move number.
 class PlanWriter {
  public:
-  PlanWriter(Algorithm algorithm, int32_t members, int32_t channels);
+  PlanWriter(Algorithm algorithm, int32_t members);
 
-  // The move that follows, of so far no pieces. `after`: moves whose arrival it
-  // needs; duplicates count once.
-  uint32_t Begin(int32_t member, int32_t channel, int32_t step,
-                 std::span<const uint32_t> after);
-  // Of the last move. Pieces without elements are left out.
+  // So many more are to come; a hint.
+  void Reserve(int64_t moves, int64_t pieces, int64_t places);
+  // The move that follows, of so far no pieces and no dependences.
+  uint32_t Begin(int32_t member, int channel, int channels, int step);
+  // Of the last move: moves whose arrival it needs; duplicates count once.
+  void After(uint32_t move);
+  void After(std::span<const uint32_t> moves);
+  // Of the last move.
   void AddPiece(int64_t elements, std::span<const Place> sources,
                 std::span<const Place> destinations);
   // Elements of a member's scratch, from the offset that comes back.
   int64_t Scratch(int32_t member, int64_t elements);
-  Plan Finish();
+  Plan Finish() &&;
+
+  Plan& plan() { return plan_; }
 
  private:
   Plan plan_;
-  std::vector<std::vector<uint32_t>> after_;  // by move
+  // Of move m: needed_[first_needed_[m]] and on, Move::needs of them.
+  std::vector<uint32_t> needed_, first_needed_;
+  std::vector<uint32_t> follower_;  // by move: the last move that needs it
 };
 
 }  // namespace trnemu

@@ -16,6 +16,7 @@ namespace trnemu {
 // their position in the replica group.
 struct GroupShape {
   int32_t members = 0;
+  int32_t ranks_per_chip = 0;  // of the system, members of the group or not
   // By member: its node, its chip (numbered over the system) and its place
   // among the group's members on that chip, 0 upward in group order.
   std::vector<int32_t> node, chip, local;
@@ -24,13 +25,13 @@ struct GroupShape {
   // Every chip of a node is in each of its node's cycles once. At least one for
   // each node; of a node with one chip that chip alone.
   struct NodeCycles {
-    std::vector<int32_t> chips;  // numbered over the system
+    std::vector<int32_t> chips;                // numbered over the system
     std::vector<std::vector<int32_t>> cycles;  // indices into chips
   };
   std::vector<NodeCycles> nodes;
   // Power-of-two exchange partners: log2(chips) lists that give for each chip
   // of a node the chip it exchanges with in that step, as indices into chips;
-  // empty if the group's chips do not form one.
+  // empty if the group's chips do not form one (or are one).
   std::vector<std::vector<std::vector<int32_t>>> hypercube;  // by node, axis
 };
 
@@ -52,6 +53,10 @@ struct Problem {
     int64_t count = 0, from = 0, to = 0;
   };
   std::vector<std::vector<Block>> blocks;
+  // Some member's src (or src1) and dst may share memory. all_reduce and
+  // broadcast: element by element; all_gather: src is the member's own block of
+  // dst; reduce_scatter: dst is its own block of src; the others: in any way.
+  bool in_place = false;
 
   int64_t elements() const {
     int64_t n = 0;
