@@ -9,7 +9,7 @@ function(trnemu_embed output symbol)
   foreach(file IN LISTS ARGN)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
     file(READ ${file} text)
-    get_filename_component(stem ${file} NAME_WE)
+    get_filename_component(stem ${file} NAME_WLE)
     # A string literal may hold 64 KiB: split the text into pieces.
     string(LENGTH "${text}" length)
     string(APPEND body "    {\"${stem}\", std::string_view(")

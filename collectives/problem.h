@@ -17,21 +17,26 @@ namespace trnemu {
 struct GroupShape {
   int32_t members = 0;
   int32_t ranks_per_chip = 0;  // of the system, members of the group or not
-  // By member: its node, its chip (numbered over the system) and its place
-  // among the group's members on that chip, 0 upward in group order.
+  // By member: its node (an index into `nodes`), its chip (numbered over the
+  // system) and its place among the group's members on that chip, 0 upward in
+  // group order.
   std::vector<int32_t> node, chip, local;
-  // Directed cycles over the group's chips, node by node, that share no
-  // directed link: what rings run over, as positions of chips in `chips`.
-  // Every chip of a node is in each of its node's cycles once. At least one for
-  // each node; of a node with one chip that chip alone.
+  // Directed cycles over the group's chips, node by node in the system's order,
+  // that share no directed link: what rings run over, as positions of chips in
+  // `chips`. Every chip of a node is in each of its node's cycles once. At
+  // least one for each node; of a node with one chip that chip alone, of two
+  // the one there and back. Where no cycle of links that are up goes over all
+  // chips, and with switches: the chips in order, and in the other direction,
+  // over routes that may share links.
   struct NodeCycles {
-    std::vector<int32_t> chips;                // numbered over the system
+    std::vector<int32_t> chips;  // numbered over the system, ascending
     std::vector<std::vector<int32_t>> cycles;  // indices into chips
   };
   std::vector<NodeCycles> nodes;
   // Power-of-two exchange partners: log2(chips) lists that give for each chip
   // of a node the chip it exchanges with in that step, as indices into chips;
-  // empty if the group's chips do not form one (or are one).
+  // empty if the chips are no power of two. Neighbours on the torus where they
+  // can be: the four axes of 4x4 chips.
   std::vector<std::vector<std::vector<int32_t>>> hypercube;  // by node, axis
 };
 

@@ -30,7 +30,8 @@ std::span<const CatalogEntry> DiagnosticCatalog() {
           catalog::RunEntries(), catalog::HostEntries(),
           catalog::GatherEntries(), catalog::UnsettledEntries(),
           catalog::IndirectEntries(), catalog::RaceEntries(),
-          catalog::DebugEntries(), catalog::NkiEntries()}) {
+          catalog::DebugEntries(), catalog::NkiEntries(),
+          catalog::CollectiveEntries()}) {
       entries->insert(entries->end(), part.begin(), part.end());
     }
     std::sort(entries->begin(), entries->end(), ById);

@@ -42,16 +42,17 @@ std::string RemedyOf(const Diagnostic& diagnostic);
 
 namespace catalog {
 // The parts of the table, by who reports it.
-std::span<const CatalogEntry> FileEntries();       // reading program files
-std::span<const CatalogEntry> ProgramEntries();    // building and verifying
-std::span<const CatalogEntry> RunEntries();        // executing
-std::span<const CatalogEntry> GatherEntries();     // gathers, random numbers
-std::span<const CatalogEntry> UnsettledEntries();  // docs/unspecified.md
-std::span<const CatalogEntry> RaceEntries();       // races, overwritten tiles
-std::span<const CatalogEntry> IndirectEntries();   // indirect views
-std::span<const CatalogEntry> DebugEntries();      // looking on
-std::span<const CatalogEntry> NkiEntries();        // kernels of nki
-std::span<const CatalogEntry> HostEntries();       // inputs, options, the host
+std::span<const CatalogEntry> FileEntries();        // reading program files
+std::span<const CatalogEntry> ProgramEntries();     // building and verifying
+std::span<const CatalogEntry> RunEntries();         // executing
+std::span<const CatalogEntry> GatherEntries();      // gathers, random numbers
+std::span<const CatalogEntry> UnsettledEntries();   // docs/unspecified.md
+std::span<const CatalogEntry> RaceEntries();        // races, overwritten tiles
+std::span<const CatalogEntry> IndirectEntries();    // indirect views
+std::span<const CatalogEntry> DebugEntries();       // looking on
+std::span<const CatalogEntry> NkiEntries();         // kernels of nki
+std::span<const CatalogEntry> CollectiveEntries();  // systems, ranks
+std::span<const CatalogEntry> HostEntries();        // inputs, options, the host
 }  // namespace catalog
 
 }  // namespace trnemu

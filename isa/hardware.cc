@@ -63,9 +63,8 @@ const Hardware& HardwareFor(Target target) {
 absl::StatusOr<Hardware> LoadHardware(std::string_view textproto) {
   pb::Hardware parsed;
   absl::Status status = hardware::Parse(textproto, parsed);
-  if (!status.ok()) return status;
   Hardware out;
-  status = hardware::CheckComplete(parsed, out.constants);
+  if (status.ok()) status = hardware::CheckComplete(parsed, out.constants);
   if (status.ok()) status = hardware::CheckValues(parsed);
   if (status.ok()) status = hardware::Read(parsed, out);
   if (status.ok()) status = hardware::CheckTogether(out);

@@ -1,5 +1,5 @@
-// Checking that a hardware description says everything: each constant with its
-// unit, source and status.
+// Checking that a description of hardware or of a system says everything: each
+// constant with its unit, source and status.
 #include <cmath>
 #include <set>
 #include <utility>
@@ -114,7 +114,8 @@ class Checker {
       return Error(path, " is ", value, ", which names no ",
                    field.enum_type()->name());
     }
-    if (field.name() == "status" && value == pb::Hardware::STATUS_UNSET) {
+    if (field.enum_type()->FindValueByNumber(value)->name().ends_with(
+            "_UNSET")) {
       return Error(path, " is missing");
     }
     return absl::OkStatus();
@@ -135,7 +136,8 @@ class Checker {
     }
     for (int i = 0; i < size; ++i) {
       const Message& item = reflection->GetRepeatedMessage(message, &field, i);
-      absl::Status status = Check(item, Join(path, "[", Label(item, i), "]"));
+      absl::Status status =
+          CheckMessage(item, field, Join(path, "[", Label(item, i), "]"));
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
@@ -172,7 +174,11 @@ class Checker {
       }
       return Error(path, " is missing");
     }
-    const Message& value = reflection->GetMessage(message, &field);
+    return CheckMessage(reflection->GetMessage(message, &field), field, path);
+  }
+
+  absl::Status CheckMessage(const Message& value, const FieldDescriptor& field,
+                            const std::string& path) {
     if (const auto* constant = dynamic_cast<const PbConstant*>(&value)) {
       return CheckConstant(*constant, field, path);
     }
@@ -219,7 +225,7 @@ class Checker {
 
 }  // namespace
 
-absl::Status CheckComplete(const pb::Hardware& in,
+absl::Status CheckComplete(const Message& in,
                            std::vector<ConstantInfo>& constants) {
   Checker checker;
   absl::Status status = checker.Check(in, "");

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/message.h"
 #include "isa/hardware.h"
 #include "isa/hardware.pb.h"
 
@@ -38,10 +39,11 @@ absl::Status Error(const Parts&... parts) {
   return absl::InvalidArgumentError(Piece(Join(parts...)));
 }
 
-// Refuses what is not text format of a description, with the path.
-absl::Status Parse(std::string_view text, pb::Hardware& out);
-// Refuses what is incomplete, and lists the constants.
-absl::Status CheckComplete(const pb::Hardware& in,
+// Refuses what is not text format of the description `out` is, of hardware or
+// of a system, with the path.
+absl::Status Parse(std::string_view text, google::protobuf::Message& out);
+// Refuses what is incomplete, and lists the constants; of either.
+absl::Status CheckComplete(const google::protobuf::Message& in,
                            std::vector<ConstantInfo>& constants);
 // Reads a complete description into `out`, whose constants are not set.
 absl::Status Read(const pb::Hardware& in, Hardware& out);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/message.h"
 #include "google/protobuf/text_format.h"
 #include "isa/hardware_internal.h"
 
@@ -91,14 +92,14 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 
 }  // namespace
 
-absl::Status Parse(std::string_view text, pb::Hardware& out) {
+absl::Status Parse(std::string_view text, google::protobuf::Message& out) {
   FirstError errors(text);
   google::protobuf::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
   if (parser.ParseFromString(std::string(text), &out)) {
     return absl::OkStatus();
   }
-  return Error("hardware description: ", errors.message());
+  return Error(errors.message());
 }
 
 }  // namespace trnemu::hardware

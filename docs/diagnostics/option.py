@@ -16,6 +16,9 @@ p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.explore(p, {"x": x}, 0)  # fix: r = trnemu.explore(p, {"x": x}, 3)
 
+#% option.fail_link shell
+trnemu info --system trn2.48xlarge --fail-link 0-5  # fix: trnemu info --system trn2.48xlarge --fail-link 0-1
+
 #% option.hardware
 #! The command reports input.hardware first; for callers from C++.
 
@@ -23,6 +26,9 @@ r = trnemu.explore(p, {"x": x}, 0)  # fix: r = trnemu.explore(p, {"x": x}, 3)
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, launch_overhead=True, schedule="program")  # fix: r = trnemu.run(p, {"x": x}, launch_overhead=True)
+
+#% option.lnc shell
+trnemu info --system trn1.32xlarge --lnc 2  # fix: trnemu info --system trn1.32xlarge --lnc 1
 
 #% option.max_host_memory
 p = trnemu.Program.load("k.trn")
@@ -52,6 +58,9 @@ r = trnemu.run(p, {"x": x}, numerics={"matmul": "fast"})  # fix: r = trnemu.run(
 #% option.profile
 #! The command and trnemu.profile have no schedule; for callers from C++.
 
+#% option.ranks shell
+trnemu info --system trn2.48xlarge --lnc 2 --ranks 65  # fix: trnemu info --system trn2.48xlarge --lnc 2 --ranks 64
+
 #% option.schedule
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
@@ -61,6 +70,9 @@ r = trnemu.run(p, {"x": x}, schedule="timed", time=False)  # fix: r = trnemu.run
 p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, stop_at_nan=True, values=False)  # fix: r = trnemu.run(p, {"x": x}, stop_at_nan=True)
+
+#% option.system shell
+trnemu info --system trn2.48xlrge  # fix: trnemu info --system trn2.48xlarge
 
 #% option.throttle
 p = trnemu.Program.load("k.trn")

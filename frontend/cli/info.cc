@@ -2,6 +2,7 @@
 #include "frontend/cli/common.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/reference.h"
+#include "frontend/cli/system.h"
 #include "frontend/cli/verbs.h"
 #include "isa/container.h"
 
@@ -10,8 +11,23 @@ namespace {
 
 struct InfoArgs {
   std::string program, target, hardware, only, markdown;
+  SystemArgs system;
+  bool systems = false;
   bool json = false;
 };
+
+int ShowSystemOf(const InfoArgs& args) {
+  if (!args.only.empty() && args.only != "constants" &&
+      args.only != "description") {
+    return Fail("info", args.json,
+                UsageError(Cat("a system has no table ", args.only),
+                           "--only constants or --only description"));
+  }
+  SystemArgs system = args.system;
+  system.only = args.only;
+  system.json = args.json;
+  return ShowSystem(system);
+}
 
 int ShowMarkdown(const InfoArgs& args) {
   if (args.markdown == "diagnostics" || args.markdown == "operations") {
@@ -107,6 +123,8 @@ int ShowCoverage(bool json) {
 
 int Info(const InfoArgs& args) {
   if (!args.markdown.empty()) return ShowMarkdown(args);
+  if (args.systems) return ShowSystems(args.json);
+  if (!args.system.name.empty()) return ShowSystemOf(args);
   if (args.only == "coverage") return ShowCoverage(args.json);
   if (const OperationInfo* operation = FindOperation(args.program)) {
     return ShowOperation(*operation, args.json);
@@ -142,9 +160,10 @@ void AddInfo(CLI::App& app, Action& action) {
   CLI::App* sub = app.add_subcommand(
       "info", "Constants with sources, the instruction table, a program");
   auto args = std::make_shared<InfoArgs>();
-  sub->add_option("PROGRAM", args->program,
-                  "Program file or operation to describe, instead of the "
-                  "tables");
+  CLI::Option* program =
+      sub->add_option("PROGRAM", args->program,
+                      "Program file or operation to describe, instead of the "
+                      "tables");
   sub->add_option("--target", args->target, "trn1, trn2 (default) or trn3")
       ->type_name("TARGET");
   sub->add_option("--hardware", args->hardware,
@@ -156,6 +175,25 @@ void AddInfo(CLI::App& app, Action& action) {
       ->type_name("TABLE")
       ->check(CLI::IsMember({"constants", "operations", "opcodes", "numerics",
                              "coverage", "description"}));
+  CLI::Option* system =
+      sub->add_option("--system", args->system.name,
+                      "System of chips to draw and describe: a name, NAME*N or "
+                      "the file of a description")
+          ->type_name("NAME|FILE")
+          ->excludes(program);
+  const auto of_system = [&](CLI::Option* option) { option->needs(system); };
+  of_system(sub->add_option("--ranks", args->system.ranks,
+                            "So many ranks of it (default: all)"));
+  of_system(sub->add_option("--lnc", args->system.lnc,
+                            "Cores of a rank: 1, or 2 (default where the "
+                            "cores can)"));
+  of_system(sub->add_option("--fail-link", args->system.failed,
+                            "Links that have failed: 3-7 between two chips, or "
+                            "a link's name")
+                ->type_name("LINK"));
+  sub->add_flag("--systems", args->systems, "List the systems")
+      ->excludes(program)
+      ->excludes(system);
   sub->add_flag("--json", args->json, "Print one JSON object");
   // For scripts/gen_docs.
   sub->add_option("--markdown", args->markdown)->group("");
@@ -168,7 +206,10 @@ void AddInfo(CLI::App& app, Action& action) {
       "  trnemu info --only numerics         keys of run --numerics\n"
       "  trnemu info --target trn2 --only description > my.textproto\n"
       "                                      to edit, for run --hardware\n"
-      "  trnemu info k.trn                   tensors and instruction counts");
+      "  trnemu info k.trn                   tensors and instruction counts\n"
+      "  trnemu info --system trn2.48xlarge  its chips and links\n"
+      "  trnemu info --system trn2.48xlarge --only description > my.textproto\n"
+      "                                      to edit, for --system");
   sub->callback([args, &action] { action = [args] { return Info(*args); }; });
 }
 

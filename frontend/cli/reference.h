@@ -4,6 +4,7 @@
 #define TRNEMU_FRONTEND_CLI_REFERENCE_H_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,11 +71,13 @@ std::string CoverageText(const OperationInfo& operation);
 std::string_view ExampleOf(const OperationInfo& operation);
 
 // The tables of `info`, as text; and the same as JSON.
+Table ConstantsTable(std::span<const ConstantInfo> constants);
 std::string ConstantsText(const Hardware& hardware);
 std::string OperationsText();
 std::string OpcodesText(const Hardware& hardware);
 std::string NumericsText();
 std::string ProgramText(const Program& program, const std::string& path);
+Json ConstantsJson(std::span<const ConstantInfo> constants);
 Json ConstantsJson(const Hardware& hardware);
 Json OperationsJson();
 Json CoverageJson();

@@ -65,19 +65,28 @@ constexpr size_t kMaxTiles = 40;  // that ProgramText lists
 
 }  // namespace
 
-std::string ConstantsText(const Hardware& hardware) {
+Table ConstantsTable(std::span<const ConstantInfo> constants) {
   Table table({"constant", "value", "unit", "status", "source"});
-  for (const ConstantInfo& c : ListConstants(hardware)) {
+  for (const ConstantInfo& c : constants) {
     table.Add({c.path, ValueText(c), c.unit, std::string(StatusName(c.status)),
                c.note.empty() ? c.source : Cat(c.source, " (", c.note, ")")});
   }
+  return table;
+}
+
+std::string ConstantsText(const Hardware& hardware) {
   return Cat("Constants of ", hardware.name, " (", hardware.core, ", gen",
-             hardware.generation, ")\n\n", table.Text());
+             hardware.generation, ")\n\n",
+             ConstantsTable(hardware.constants).Text());
 }
 
 Json ConstantsJson(const Hardware& hardware) {
+  return ConstantsJson(hardware.constants);
+}
+
+Json ConstantsJson(std::span<const ConstantInfo> constants) {
   Json list = Json::array();
-  for (const ConstantInfo& c : ListConstants(hardware)) {
+  for (const ConstantInfo& c : constants) {
     Json json;
     json["path"] = c.path;
     json["value"] = c.value;
