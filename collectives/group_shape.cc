@@ -156,6 +156,7 @@ GroupShape ShapeOn(const Fabric& fabric, int ranks_per_chip, int chips_per_node,
                    std::span<const int32_t> group) {
   GroupShape shape;
   shape.members = static_cast<int32_t>(group.size());
+  shape.ranks_per_chip = ranks_per_chip;
   std::map<int32_t, int32_t> on_chip;  // members so far
   for (const int32_t rank : group) {
     const int32_t chip = rank / ranks_per_chip;
