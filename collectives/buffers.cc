@@ -112,20 +112,20 @@ void MemberBuffers::Write(Buffer buffer, int64_t offset, int64_t n,
                  });
 }
 
-void Reduction::Start(const std::byte* elements, int64_t n) {
+void Fp32Reduction::Start(const std::byte* elements, int64_t n) {
   sum_.resize(static_cast<size_t>(n));
   more_.resize(static_cast<size_t>(n));
   WidenRow(dtype_, elements, static_cast<ptrdiff_t>(SizeOf(dtype_)),
            sum_.size(), numerics_, sum_.data());
 }
 
-void Reduction::Add(const std::byte* elements) {
+void Fp32Reduction::Add(const std::byte* elements) {
   WidenRow(dtype_, elements, static_cast<ptrdiff_t>(SizeOf(dtype_)),
            more_.size(), numerics_, more_.data());
   AluRows(op_, sum_.data(), more_.data(), sum_.size(), sum_.data());
 }
 
-void Reduction::Finish(std::byte* out) const {
+void Fp32Reduction::Finish(std::byte* out) const {
   NarrowRow(sum_.data(), sum_.size(), dtype_, out,
             static_cast<ptrdiff_t>(SizeOf(dtype_)), numerics_);
 }

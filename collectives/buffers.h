@@ -49,9 +49,9 @@ void WriteElements(const Tile& tile, int64_t first, int64_t n,
                    const std::byte* in);
 
 // values = values op more, in fp32.
-class Reduction {
+class Fp32Reduction {
  public:
-  Reduction(AluOp op, Dtype dtype, const NumericsOptions& numerics)
+  Fp32Reduction(AluOp op, Dtype dtype, const NumericsOptions& numerics)
       : op_(op), dtype_(dtype), numerics_(numerics) {}
   void Start(const std::byte* elements, int64_t n);
   void Add(const std::byte* elements);

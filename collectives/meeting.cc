@@ -26,7 +26,7 @@ std::string Ranks(const std::vector<uint32_t>& ranks) {
       ", ...: ", ranks.size(), " ranks]");
 }
 
-void Place(const CallInfo& call, Diagnostic& d) {
+void PutPlace(const CallInfo& call, Diagnostic& d) {
   d.rank = call.rank;
   d.operation = Name(call.kind);
   d.instruction = call.instruction;
@@ -45,7 +45,7 @@ absl::Status WrongCounts(const CallInfo& call, std::string what) {
   d.id = "collective.counts";
   d.operand = "metadata_tensor";
   d.message = std::move(what);
-  Place(call, d);
+  PutPlace(call, d);
   return ToStatus(std::move(d));
 }
 
@@ -124,7 +124,7 @@ absl::Status Meetings::Arrive(CallInfo call) {
       d.remedy =
           "let all ranks of a group call the same collectives in the same "
           "order";
-      Place(call, d);
+      PutPlace(call, d);
       return ToStatus(std::move(d));
     }
   } else {
@@ -211,7 +211,7 @@ absl::Status Meetings::Explain(const std::vector<bool>& ended) const {
                                        : "; its program has ended"
                   : "");
   }
-  Place(blamed->first(), d);
+  PutPlace(blamed->first(), d);
   for (const auto& [number, meeting] : open_) {
     if (d.related.size() >= 16) {
       d.related.push_back("...");

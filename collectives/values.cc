@@ -33,7 +33,7 @@ void ReadMove(const MoveOfValues& m, const NumericsOptions& numerics,
     read(sources[0], &out[at]);
     const size_t bytes = static_cast<size_t>(piece.elements) * size;
     if (sources.size() > 1) {
-      Reduction sum(a.op, a.dtype, numerics);
+      Fp32Reduction sum(a.op, a.dtype, numerics);
       sum.Start(&out[at], piece.elements);
       source.resize(bytes);
       for (const Place& place : sources.subspan(1)) {
