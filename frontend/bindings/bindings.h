@@ -149,6 +149,7 @@ void BindNki(nb::module_& m);
 void BindBuilder(nb::module_& m);
 void BindProgram(nb::module_& m);
 void BindDevice(nb::module_& m);
+void BindSystem(nb::module_& m);
 void BindMemoryMap(nb::module_& m);
 void BindCostTable(nb::module_& m);
 void BindTable(nb::module_& m);

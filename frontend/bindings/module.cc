@@ -21,6 +21,7 @@ NB_MODULE(_trnemu, m) {
   bindings::BindMemoryMap(m);
   bindings::BindProgram(m);
   bindings::BindDevice(m);
+  bindings::BindSystem(m);
   bindings::BindCostTable(m);
   bindings::BindTable(m);
   m.def("set_kernel", &bindings::SetKernel, nb::arg("code").none(),

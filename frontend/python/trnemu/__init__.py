@@ -36,6 +36,7 @@ from trnemu._run import (
     explore,
     run,
 )
+from trnemu._system import Collective, LinkUse, System, SystemResult
 from trnemu._targets import (
     get_nc_sub_version,
     get_nc_version,
@@ -55,6 +56,7 @@ from trnemu._trnemu import (
 )
 
 __all__ = [
+    "Collective",
     "CostRow",
     "Debugger",
     "Device",
@@ -69,6 +71,7 @@ __all__ = [
     "Finding",
     "InputFault",
     "Law",
+    "LinkUse",
     "MemoryMap",
     "Operation",
     "Parameter",
@@ -86,6 +89,8 @@ __all__ = [
     "Signal",
     "Spread",
     "Stop",
+    "System",
+    "SystemResult",
     "View",
     "Wait",
     "WatchHit",

@@ -1,0 +1,259 @@
+"""Several ranks of a system of chips: trnemu.System."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from trnemu import _trnemu
+from trnemu._limits import whole
+from trnemu._profile import ProfileReport
+from trnemu._run import _DEFAULTS, RunResult, _inputs, _options
+from trnemu._trnemu import Program
+
+_MAX_RECORDS = 8_000_000
+# Of one rank's run only.
+_REFUSED = ("schedule", "time", "stop_at_nan")
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective that took place.
+
+    bytes: the buffer that the documentation measures it by (an all_reduce's
+    buffer, an all_gather's output, a reduce_scatter's input). Times are
+    simulated nanoseconds: the first and last rank's trigger, when the first
+    moves could start, when the last rank was done. moves, hbm_read_bytes,
+    hbm_write_bytes and link_bytes: of all ranks together; a byte that passes
+    two links counts twice in link_bytes.
+    """
+
+    operation: str
+    algorithm: str
+    inside_nodes: str
+    between_nodes: str
+    dtype: str
+    ranks: tuple[int, ...]
+    stream: int
+    bytes: int
+    steps: int
+    channels: int
+    moves: int
+    hbm_read_bytes: int
+    hbm_write_bytes: int
+    link_bytes: int
+    first_trigger_ns: float
+    last_trigger_ns: float
+    start_ns: float
+    end_ns: float
+    source: str
+
+    @property
+    def time_ns(self) -> float:
+        """From the last rank's trigger to the end of the last rank."""
+        return self.end_ns - self.last_trigger_ns
+
+
+@dataclass(frozen=True)
+class LinkUse:
+    """When a link carried a move's bytes. collective: its index in
+    SystemResult.collectives."""
+
+    link: str
+    collective: int
+    from_rank: int
+    to_rank: int
+    step: int
+    start_ns: float
+    end_ns: float
+    bytes: int
+
+
+class SystemResult:
+    """What a run of all ranks gives.
+
+    ranks: a RunResult each. time_ns: simulated, of the last rank. collectives:
+    those that took place, in the order in which they started. links: with
+    links=True, what the links carried. profiles: with profile=True, a
+    ProfileReport each. threads: of the host.
+    """
+
+    def __init__(
+        self,
+        results: list[_trnemu.Result],
+        info: dict[str, Any],
+        profiles: list[_trnemu.ProfileData],
+    ) -> None:
+        self.ranks = [RunResult(result) for result in results]
+        self.time_ns: float = info["time_ns"]
+        self.threads: int = info["threads"]
+        self.collectives = [Collective(**c) for c in info["collectives"]]
+        self.links = [LinkUse(*use) for use in info["links"]]
+        self.profiles = [
+            ProfileReport(result, data)
+            for result, data in zip(self.ranks, profiles)
+        ]
+
+    @property
+    def outputs(self) -> list[dict[str, np.ndarray[Any, Any]]]:
+        """The outputs of each rank."""
+        return [rank.outputs for rank in self.ranks]
+
+    def __repr__(self) -> str:
+        return (
+            f"<SystemResult of {len(self.ranks)} ranks, {self.time_ns} ns, "
+            f"{len(self.collectives)} collectives>"
+        )
+
+
+class System:
+    """Chips, and the ranks on them.
+
+    name: one of trnemu.System.names(), "NAME*N" for N of them joined by the
+        network, or the path of a description (docs/collectives.md).
+    ranks: how many, on the system's first chips; None for all.
+    lnc: physical cores of a rank, 1 or 2; 2 where the generation can.
+    fail_links: links that are down, "3-7" (both directions between chips 3 and
+        7) or a link's name.
+
+    Raises Fault (input).
+    """
+
+    def __init__(
+        self,
+        name: str = "trn2.48xlarge",
+        ranks: int | None = None,
+        lnc: int | None = None,
+        fail_links: Iterable[str] = (),
+    ) -> None:
+        if not isinstance(name, (str, pathlib.Path)):
+            raise TypeError(f"name must be a str, not {type(name).__name__}")
+        path = pathlib.Path(name)
+        is_file = path.suffix == ".textproto" or path.is_file()
+        text = path.read_text() if is_file else ""
+        if isinstance(fail_links, str):
+            raise TypeError("fail_links must be a list of str, not a str")
+        count = whole("ranks", ranks, "ranks")
+        if lnc is None:
+            one = _trnemu.SystemData(str(name), text, None, 1, [])
+            lnc = 1 if one.target == "trn1" else 2
+        self._data = _trnemu.SystemData(
+            str(name), text, count, int(lnc), list(fail_links)
+        )
+
+    @staticmethod
+    def names() -> list[str]:
+        """The systems that are described."""
+        return _trnemu.system_names()
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._data.name
+
+    @property
+    def target(self) -> str:
+        """The generation of its chips."""
+        return self._data.target
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks there are."""
+        return self._data.ranks
+
+    @property
+    def lnc(self) -> int:
+        """Physical cores of a rank."""
+        return self._data.lnc
+
+    @property
+    def ranks_per_chip(self) -> int:
+        """How many ranks a chip has."""
+        return self._data.ranks_per_chip
+
+    @property
+    def chips(self) -> int:
+        """Chips that have ranks."""
+        return self._data.chips
+
+    @property
+    def links(self) -> list[str]:
+        """The names of its links, one for each direction."""
+        return self._data.links
+
+    def run(
+        self,
+        program: Program | Sequence[Program],
+        inputs: Arrays | Sequence[Arrays] = {},
+        *,
+        algorithm: str = "auto",
+        threads: int | None = None,
+        packet_bytes: int | None = None,
+        links: bool = False,
+        profile: bool = False,
+        **options: Any,
+    ) -> SystemResult:
+        """Runs one program on each rank, to its end.
+
+        program: one for all ranks, or one for each. inputs: likewise, name ->
+        array. algorithm: "auto" (as documented, by size and group), "ring",
+        "mesh", "single_step_mesh", "rdh", "kangaring", "hierarchical" or
+        "direct"; an algorithm that a collective cannot have is a Fault.
+        threads: of this host; results and times do not depend on it.
+        packet_bytes: of the collectives' DMA, beside compute's 4096; None for
+        the system's (65536). links: keeps what links carried. profile: keeps a
+        ProfileReport of each rank. options: those of trnemu.run, without
+        schedule, time and stop_at_nan.
+
+        Raises Fault, which names the rank; the first in simulated time.
+        """
+        for option in options:
+            if option not in _DEFAULTS or option in _REFUSED:
+                known = (k for k in _DEFAULTS if k not in _REFUSED)
+                raise TypeError(
+                    f"System.run has no option {option!r}; there are "
+                    f"{', '.join(known)}"
+                )
+        programs = [program] if isinstance(program, Program) else list(program)
+        for one in programs:
+            if not isinstance(one, Program):
+                raise TypeError(
+                    "program must be a trnemu.Program or a list of them, not "
+                    f"{type(one).__name__}"
+                )
+        given = [inputs] if isinstance(inputs, Mapping) else list(inputs)
+        values = options.get("values", True)
+        arrays = []
+        for rank, one in enumerate(given):
+            of = programs[0 if len(programs) == 1 else
+                          min(rank, len(programs) - 1)]
+            if not values and not one:
+                one = {
+                    key: np.zeros(shape, dtype.numpy)
+                    for key, (shape, dtype) in of.inputs.items()
+                }
+            arrays.append(_inputs(of.inputs, one))
+        cluster = {
+            "algorithm": algorithm,
+            "threads": whole("threads", threads, "threads") or 0,
+            "packet_bytes": whole("packet_bytes", packet_bytes, "bytes") or 0,
+            "links": links,
+        }
+        return SystemResult(
+            *self._data.run(
+                programs,
+                arrays,
+                _options(**{**_DEFAULTS, **options}),
+                cluster,
+                _MAX_RECORDS if profile else 0,
+            )
+        )
+
+    def __repr__(self) -> str:
+        return f"<System {self.name}, {self.ranks} ranks, lnc {self.lnc}>"
