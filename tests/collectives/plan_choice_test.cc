@@ -146,6 +146,10 @@ TEST(PlanChoiceTest, InconsistentShapesAndProblemsAreInternalFaults) {
   Problem p = Make(kPermute, {8});
   p.pairs = {{0, 1}, {2, 1}};
   EXPECT_EQ(id(p, shape), "collective.problem");
+  p.pairs = {{0, 1}, {0, 2}};
+  EXPECT_EQ(id(p, shape), "collective.problem");
+  p.pairs = {{0, 8}};
+  EXPECT_EQ(id(p, shape), "collective.problem");
   p = Make(kBroadcast, {8});
   p.root = 8;
   EXPECT_EQ(id(p, shape), "collective.problem");
