@@ -16,7 +16,6 @@ namespace trnemu {
 // their position in the replica group.
 struct GroupShape {
   int32_t members = 0;
-  int32_t ranks_per_chip = 0;  // of the system, members of the group or not
   // By member: its node, its chip (numbered over the system) and its place
   // among the group's members on that chip, 0 upward in group order.
   std::vector<int32_t> node, chip, local;
@@ -31,8 +30,10 @@ struct GroupShape {
   std::vector<NodeCycles> nodes;
   // Power-of-two exchange partners: log2(chips) lists that give for each chip
   // of a node the chip it exchanges with in that step, as indices into chips;
-  // empty if the group's chips do not form one (or are one).
+  // empty if the group's chips do not form one.
   std::vector<std::vector<std::vector<int32_t>>> hypercube;  // by node, axis
+  // Of the system, members of the group or not.
+  int32_t ranks_per_chip = 0;
 };
 
 struct Problem {
