@@ -24,7 +24,7 @@ struct GroupShape {
   // Every chip of a node is in each of its node's cycles once. At least one for
   // each node; of a node with one chip that chip alone.
   struct NodeCycles {
-    std::vector<int32_t> chips;                // numbered over the system
+    std::vector<int32_t> chips;  // numbered over the system
     std::vector<std::vector<int32_t>> cycles;  // indices into chips
   };
   std::vector<NodeCycles> nodes;
