@@ -68,7 +68,7 @@ std::string WhyNot(const Problem& problem, const GroupShape& shape,
 }
 
 absl::Status Wrong(std::string_view what) {
-  return MakeFault(Category::kInternal, "collective.problem",
+  return MakeFault(Category::kInternal, "internal.collective_problem",
                    "a collective is inconsistent: " + std::string(what));
 }
 

@@ -37,8 +37,9 @@ absl::Status CheckAlgorithm(const Problem& problem, const GroupShape& shape,
                             Algorithm algorithm);
 
 // The plan; kAuto: of the algorithm that Choose gives. `illegal`
-// (collective.algorithm) as CheckAlgorithm; `internal` (collective.shape,
-// collective.problem) if the group's shape or the problem is inconsistent.
+// (collective.algorithm) as CheckAlgorithm; `internal`
+// (internal.collective_shape, internal.collective_problem) if the group's shape
+// or the problem is inconsistent.
 absl::StatusOr<Plan> MakePlan(const Problem& problem, const GroupShape& shape,
                               Algorithm algorithm = Algorithm::kAuto,
                               const Ranges& ranges = {});

@@ -56,6 +56,8 @@ class KangaRingOfChannel {
   int32_t Secondary(int place) const {
     return k_.pairs[Index(UnitAt(place))][Index(1 - (channel_ & 1))];
   }
+  // Whose chunk it is a part of.
+  int32_t Owner(const Extent& e) const { return e.chunk / k_.channels; }
   int PartOf(int unit) const { return unit * k_.channels + channel_; }
   int SliceOf(int unit, int slice) const {
     return PartOf(unit) * k_.slices + slice;
@@ -112,7 +114,7 @@ class KangaRingOfChannel {
         for (const Extent& e : extents) {
           AddPieces(s_.writer, {&e, 1},
                     std::span<const End>(from).subspan(n_ > 1 ? 0 : 1),
-                    {{s_.Out(e.chunk)}});
+                    {{s_.Out(Owner(e))}});
         }
         if (extents.empty()) {
           AddPieces(s_.writer, {}, {{from[1]}}, {{s_.Out(Primary(place))}});
@@ -156,9 +158,9 @@ class KangaRingOfChannel {
       const uint32_t move = Begin(place, step);
       AfterPair(place);
       for (const Extent& e : extents) {
-        const End to[] = {s_.Out(e.chunk == p ? other : p),
+        const End to[] = {s_.Out(Owner(e) == p ? other : p),
                           s_.Out(Primary(place + 1))};
-        AddPieces(s_.writer, {&e, 1}, {{s_.In(e.chunk)}},
+        AddPieces(s_.writer, {&e, 1}, {{s_.In(Owner(e))}},
                   std::span<const End>(to).first(n_ > 1 ? 2 : 1));
       }
       if (extents.empty()) {
@@ -178,7 +180,7 @@ class KangaRingOfChannel {
     AfterPair(place);
     if (s_.in_place) s_.writer.After(first);
     for (const Extent& e : extents) {
-      AddPieces(s_.writer, {&e, 1}, {{s_.In(e.chunk)}}, {{s_.Out(e.chunk)}});
+      AddPieces(s_.writer, {&e, 1}, {{s_.In(Owner(e))}}, {{s_.Out(Owner(e))}});
     }
   }
 
@@ -215,14 +217,21 @@ Pairs Pair(Stage& stage) {
       k.pairs.push_back({chip[i], chip[i + 1]});
     }
   }
-  const Chunks units = stage.chunks.Joined(k.pairs);
   // One cycle is used twice so that both ranks of a pair are primaries.
-  k.channels = ChannelsFor(stage.team, units.longest());
-  if (k.channels == 1 && units.longest() > 1) k.channels = 2;
-  k.slices = stage.scatters() ? SlicesFor(units.longest(), k.channels) : 1;
-  k.parts = units.Split(k.channels);
+  k.channels = ChannelsFor(stage.team, stage.chunks.longest());
+  if (k.channels == 1 && stage.chunks.longest() > 1) k.channels = 2;
+  k.slices =
+      stage.scatters() ? SlicesFor(2 * stage.chunks.longest(), k.channels) : 1;
+  const Chunks chunks = stage.chunks.Split(k.channels);
+  std::vector<std::vector<int32_t>> units;
+  for (const std::vector<int32_t>& pair : k.pairs) {
+    for (int c = 0; c < k.channels; ++c) {
+      units.push_back({pair[0] * k.channels + c, pair[1] * k.channels + c});
+    }
+  }
+  k.parts = chunks.Joined(units);
   k.sliced = k.parts.Split(k.slices);
-  k.owned = stage.chunks.Joined(k.pairs, false).Split(k.channels);
+  k.owned = chunks.Joined(units, false);
   k.sliced_owned = k.owned.Split(k.slices);
   if (stage.scatters() && k.pairs.size() > 1) {
     for (int32_t p = 0; p < stage.size(); ++p) {

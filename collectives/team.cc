@@ -13,7 +13,7 @@ namespace {
 size_t Size(int32_t n) { return static_cast<size_t>(n); }
 
 absl::Status Wrong(std::string_view what) {
-  return MakeFault(Category::kInternal, "collective.shape",
+  return MakeFault(Category::kInternal, "internal.collective_shape",
                    "a group's shape is inconsistent: " + std::string(what));
 }
 

@@ -29,7 +29,8 @@ struct Team {
   bool even_chips() const;  // equally many members on each
 };
 
-// `internal` (collective.shape) if a shape's parts do not fit together.
+// `internal` (internal.collective_shape) if a shape's parts do not fit
+// together.
 absl::Status CheckShape(const GroupShape& shape);
 
 // By entry of shape.nodes: its members in group order.

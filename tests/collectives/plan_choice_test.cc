@@ -138,22 +138,26 @@ TEST(PlanChoiceTest, InconsistentShapesAndProblemsAreInternalFaults) {
   };
   GroupShape shape = Grid(8, 4);
   shape.nodes[0].cycles[0] = {0, 0};
-  EXPECT_EQ(id(Make(kAllReduce, {8}), shape), "collective.shape");
+  EXPECT_EQ(id(Make(kAllReduce, {8}), shape), "internal.collective_shape");
   shape = Grid(8, 4);
   shape.chip[3] = 7;
-  EXPECT_EQ(id(Make(kAllReduce, {8}), shape), "collective.shape");
+  EXPECT_EQ(id(Make(kAllReduce, {8}), shape), "internal.collective_shape");
   shape = Grid(8, 4);
   Problem p = Make(kPermute, {8});
   p.pairs = {{0, 1}, {2, 1}};
-  EXPECT_EQ(id(p, shape), "collective.problem");
+  EXPECT_EQ(id(p, shape), "internal.collective_problem");
+  p.pairs = {{0, 1}, {0, 2}};
+  EXPECT_EQ(id(p, shape), "internal.collective_problem");
+  p.pairs = {{0, 8}};
+  EXPECT_EQ(id(p, shape), "internal.collective_problem");
   p = Make(kBroadcast, {8});
   p.root = 8;
-  EXPECT_EQ(id(p, shape), "collective.problem");
+  EXPECT_EQ(id(p, shape), "internal.collective_problem");
   p = Make(kAllGather, {7});
   p.rows = 2;
-  EXPECT_EQ(id(p, shape), "collective.problem");
-  EXPECT_EQ(id(Make(kAllToAllV, {}), shape), "collective.problem");
-  EXPECT_EQ(id(Make(kSend, {8}), shape), "collective.problem");
+  EXPECT_EQ(id(p, shape), "internal.collective_problem");
+  EXPECT_EQ(id(Make(kAllToAllV, {}), shape), "internal.collective_problem");
+  EXPECT_EQ(id(Make(kSend, {8}), shape), "internal.collective_problem");
 }
 
 }  // namespace

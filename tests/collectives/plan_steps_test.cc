@@ -24,6 +24,20 @@ int Steps(CollectiveKind kind, Algorithm algorithm, const GroupShape& shape) {
   return PlanOf(kind, algorithm, shape, 64 * shape.members).steps;
 }
 
+TEST(PlanStepsTest, AMoveNeedsEachMoveOnceHoweverOftenItIsNamed) {
+  PlanWriter writer(kDirect, 1);
+  const uint32_t a = writer.Begin(0, 0, 1, 0), b = writer.Begin(0, 0, 1, 0);
+  writer.After(a);
+  const uint32_t c = writer.Begin(0, 0, 1, 1);
+  writer.After(std::vector{b, a, b});
+  writer.After(a);
+  const Plan plan = std::move(writer).Finish();
+  EXPECT_EQ(plan.moves[c].needs, 2u);
+  EXPECT_THAT(plan.SuccessorsOf(plan.moves[a]), testing::ElementsAre(b, c));
+  EXPECT_THAT(plan.SuccessorsOf(plan.moves[b]), testing::ElementsAre(c));
+  EXPECT_EQ(plan.steps, 3);
+}
+
 TEST(PlanStepsTest, ARingTakesAHopLessThanItHasMembersAndTwiceThatForBoth) {
   for (int n : {2, 3, 8, 64}) {
     const GroupShape shape = Grid(n, 4);
@@ -177,14 +191,16 @@ TEST(PlanStepsTest, RanksOfAKangaRingArePrimaryInEveryOtherCycle) {
 TEST(PlanStepsTest, AFlatRingLeavesNodesFromAChipOfItsOwnInEachChannel) {
   const GroupShape shape = Grid(128, 4, 2);
   const Plan plan = PlanOf(kAllGather, kRing, shape, 64);
-  std::set<int> leaves;
+  std::set<int> leaves, enters;
   for (const Move& m : plan.moves) {
     const Place to = plan.DestinationsOf(plan.PiecesOf(m)[0])[0];
     if (shape.node[At(m.member)] != shape.node[At(to.member)]) {
       leaves.insert(shape.chip[At(m.member)]);
+      enters.insert(shape.chip[At(to.member)]);
     }
   }
   EXPECT_EQ(leaves.size(), 2u * 4);
+  EXPECT_EQ(enters.size(), 2u * 4);
 }
 
 TEST(PlanStepsTest, MeshStepsAreSharedEvenlyByTheRanksOfAChip) {

@@ -68,18 +68,16 @@ float RingSum(const GroupShape& s, const Vectors& x, int64_t i) {
 }
 
 // As the ring, by pairs: what came, the primary's, the secondary's. Even
-// channels have the first of a pair as the primary. For members in order, two
-// blocks are one unit.
+// channels have the first of a pair as the primary. Members are in order, so
+// that pairs are of two blocks after each other.
 float KangaRingSum(const GroupShape& s, const Vectors& x, int64_t i) {
   const auto n = static_cast<int64_t>(x[0].size()),
              members = int64_t{s.members};
-  const int64_t unit = PartOf(n, members, i) / 2;
-  const int64_t start = ShareStart(n, members, 2 * unit);
-  const int64_t length =
-      Share(n, members, 2 * unit) + Share(n, members, 2 * unit + 1);
-  int64_t channels = Channels(s, Share(n, members, 0) + Share(n, members, 1));
-  if (channels == 1) channels = 2;
-  const int64_t channel = PartOf(length, channels, i - start);
+  const int64_t block = PartOf(n, members, i), unit = block / 2;
+  int64_t channels = Channels(s, Share(n, members, 0));
+  if (channels == 1 && Share(n, members, 0) > 1) channels = 2;
+  const int64_t channel = PartOf(Share(n, members, block), channels,
+                                 i - ShareStart(n, members, block));
   std::vector<int> ring =
       RingOrder(s, channel % static_cast<int64_t>(s.nodes[0].cycles.size()));
   const int64_t pairs = members / 2;

@@ -199,7 +199,7 @@ TEST(PlanValuesTest, StagesOfAHierarchyMayHaveAnyAlgorithms) {
       for (int per_node : {3, 4, 8, 16}) {
         for (CollectiveKind kind : kReductionsAndGathers) {
           for (bool in_place : {false, true}) {
-            RunAndCheck(Make(kind, {101}), Grid(nodes * per_node, 4, nodes),
+            RunAndCheck(Make(kind, {61}), Grid(nodes * per_node, 4, nodes),
                         Algorithm::kHierarchical, in_place, 2, random, r);
             if (HasFatalFailure()) return;
           }
