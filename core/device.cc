@@ -198,8 +198,11 @@ class OneRun : public Execution {
       uses_ = of_.uses_;
       inputs_ = &inputs;
     }
-    PrepareHbm(*of_.program_, inputs, uses_, SeesUnwritten(options_),
-               of_.blocks_);
+    // Time alone touches no memory, which may be more than the host has.
+    if (options_.values) {
+      PrepareHbm(*of_.program_, inputs, uses_, SeesUnwritten(options_),
+                 of_.blocks_);
+    }
     of_.ResetStates(options_, relay_, states_);
     runner_.emplace(*of_.program_, *of_.machine_, of_.blocks_, of_.streams_,
                     of_.time_, options_, states_);
@@ -303,7 +306,9 @@ absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
   if (status.ok()) {
     status = CheckHostMemory(*program_, *machine_->hardware, options);
   }
-  if (status.ok()) status = CheckInputs(*program_, inputs, have_inouts_);
+  if (status.ok() && (options.values || !inputs.empty())) {
+    status = CheckInputs(*program_, inputs, have_inouts_);
+  }
   if (!status.ok()) return status;
   for (const Diagnostic& d : allowed_) {
     if (IsAllowed(d, options.allow)) continue;

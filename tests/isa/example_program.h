@@ -123,12 +123,15 @@ inline Attribute Value(AttributeType type, bool large) {
     case AttributeType::kPass:
       return Attribute::Integer(large ? 2 : 0);
     case AttributeType::kQueueSet:
+    case AttributeType::kReplicaGroups:
     case AttributeType::kDmaEngine:
       return Attribute::Integer(large ? 1 : 0);
     case AttributeType::kRegisterOp:
       return Attribute::Integer(large ? 15 : 0);
     case AttributeType::kPartitionOp:
       return Attribute::Integer(large ? 4 : 0);
+    case AttributeType::kCollectiveKind:
+      return Attribute::Integer(large ? 12 : 0);
     case AttributeType::kMask:
       return {large ? ~uint64_t{0} : 0};
     case AttributeType::kAxes:
@@ -285,6 +288,7 @@ inline Program ExampleProgram() {
   p.sources = {{0, 12, "softmax", ""}, {1, 4000000000, "", "my label"}};
   p.operations = {"tensor_tensor", "odd name", "dma_copy"};
   p.queue_sets = {{0, Engine::kSync, 16}, {1, Engine::kGpsimd, 1}};
+  p.replica_groups = {{{0, 1}, {2, 3}}, {{65535}}};
   p.semaphores = {{0, "s"}, {1, ""}};
   AddTensors(p);
   std::vector<std::byte> data(205);

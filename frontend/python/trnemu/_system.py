@@ -202,7 +202,7 @@ class System:
         """Runs one program on each rank, to its end.
 
         program: one for all ranks, or one for each. inputs: likewise, name ->
-        array. algorithm: "auto" (as documented, by size and group), "ring",
+        array; none are needed with values=False. algorithm: "auto" (as documented, by size and group), "ring",
         "mesh", "single_step_mesh", "rdh", "kangaring", "hierarchical" or
         "direct"; an algorithm that a collective cannot have is a Fault.
         threads: of this host; results and times do not depend on it.
@@ -228,16 +228,10 @@ class System:
                     f"{type(one).__name__}"
                 )
         given = [inputs] if isinstance(inputs, Mapping) else list(inputs)
-        values = options.get("values", True)
         arrays = []
         for rank, one in enumerate(given):
             of = programs[0 if len(programs) == 1 else
                           min(rank, len(programs) - 1)]
-            if not values and not one:
-                one = {
-                    key: np.zeros(shape, dtype.numpy)
-                    for key, (shape, dtype) in of.inputs.items()
-                }
             arrays.append(_inputs(of.inputs, one))
         cluster = {
             "algorithm": algorithm,
