@@ -20,6 +20,7 @@ from trnemu.nki import _checks, _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
+from trnemu.nki._profiles import show
 from trnemu.nki._results import Recording, mark_outputs
 from trnemu.nki._save import save
 from trnemu.nki._trace import Trace, refuse
@@ -50,6 +51,9 @@ _OPTIONS = (
     "stop_at_nan",
     "summary",
     "save",
+    "profile",
+    "profile_html",
+    "profile_trace",
 )
 
 
@@ -134,7 +138,8 @@ class Kernel:
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
         strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
-        time, stop_at_nan, summary, save. TypeError for an unknown one."""
+        time, stop_at_nan, summary, save, profile, profile_html, profile_trace.
+        TypeError for an unknown one."""
         _check_names(options, _OPTIONS)
         return self._like(options={**self.options, **options})
 
@@ -249,22 +254,36 @@ class Kernel:
         dtype): then no values are computed. Options as at a launch, without
         schedule. Fault as at a launch."""
         recording = self.record(*args, **kwargs)
-        known = set(recording.program.inputs)
-        values = recording.arguments.values
+        complete = recording.arguments.complete
+        return self._profile(
+            recording, self._inputs(recording) if complete else None
+        )
+
+    def _profile(
+        self,
+        recording: Recording,
+        inputs: dict[str, np.ndarray[Any, Any]] | None,
+    ) -> ProfileReport:
         defaults = recording.trace.options
         return profile(
             recording.program,
-            {k: v for k, v in values.items() if k in known}
-            if recording.arguments.complete
-            else None,
+            inputs,
             name=self.__name__,
             checks=defaults.checks,
-            allow=defaults.allow,
+            allow=defaults.allowed_of_runs(),
             strict=defaults.strict,
             numerics=defaults.numerics,
             seed=defaults.seed,
             max_instructions=defaults.max_instructions,
+            stop_at_nan=defaults.stop_at_nan and inputs is not None,
         )
+
+    def _inputs(
+        self, recording: Recording
+    ) -> dict[str, np.ndarray[Any, Any]]:
+        known = set(recording.program.inputs)
+        values = recording.arguments.values
+        return {k: v for k, v in values.items() if k in known}
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
@@ -278,14 +297,33 @@ class Kernel:
         return recording.results(outputs)
 
     def _run(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
-        known = set(recording.program.inputs)
-        inputs = {
-            k: v for k, v in recording.arguments.values.items() if k in known
-        }
+        inputs = self._inputs(recording)
         defaults = recording.trace.options
+        profiled = defaults.profiles()
         if defaults.save:
             save(self.__name__, recording.program, inputs, defaults.save)
-        result = self._last["result"] = run_into(
+        if profiled:
+            report = self._profile(recording, inputs)
+            result = self._last["result"] = report.result
+            show(self.__name__, report, defaults)
+        else:
+            result = self._last["result"] = self._run_into(recording, inputs)
+        if defaults.summary:
+            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
+        if any(f.id == _REPLICATED for f in result.diagnostics):
+            self._compare_orders(recording, inputs)
+        for finding in result.diagnostics:
+            if finding.severity == "warning":
+                warnings.warn(KernelWarning(str(finding)), stacklevel=4)
+        return dict(result.outputs)
+
+    def _run_into(
+        self,
+        recording: Recording,
+        inputs: dict[str, np.ndarray[Any, Any]],
+    ) -> RunResult:
+        defaults = recording.trace.options
+        return run_into(
             recording.program,
             inputs,
             self._memory(recording),
@@ -299,14 +337,6 @@ class Kernel:
             time=defaults.time and defaults.precise_fp,
             stop_at_nan=defaults.stop_at_nan,
         )
-        if defaults.summary:
-            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
-        if any(f.id == _REPLICATED for f in result.diagnostics):
-            self._compare_orders(recording, inputs)
-        for finding in result.diagnostics:
-            if finding.severity == "warning":
-                warnings.warn(KernelWarning(str(finding)), stacklevel=4)
-        return dict(result.outputs)
 
     def _memory(
         self, recording: Recording
