@@ -77,9 +77,12 @@ class TimeModel {
                     DgeMode mode) const;
   // Of a copy.
   DmaCost CostOfDma(const Tile& dst, const Tile& src, Engine trigger) const;
-  // `sharers`: cores of a stack that use its HBM, this one included.
+  // `hbm_rate`: what the stack gives it (core/hbm_share.h).
   DmaPartTime TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
-                            int sharers) const;
+                            double hbm_rate) const;
+  // Reads and writes of HBM a ns, of parts like this on all engines.
+  double HbmRateOf(const DmaCost& cost, const DmaShape& shape,
+                   const DmaPartTime& time) const;
   Ticks hand_off() const { return hand_off_; }
 
  private:
@@ -98,9 +101,17 @@ class TimeModel {
   Ticks hand_off_ = 0;
 };
 
-inline Ticks ToTicks(double ns) {
-  return static_cast<Ticks>(ns * kTicksPerNs + 0.5);
+// 19 minutes. A run that comes to it stops (limit.simulated_time), and no cost
+// is longer, so that sums stay within an integer.
+inline constexpr Ticks kLongest = Ticks{1} << 60;
+// Of a transfer's part: a queue of sixteen may be summed up at once.
+inline constexpr Ticks kLongestPart = kLongest >> 4;
+
+inline Ticks Saturated(double ticks) {
+  return ticks < static_cast<double>(kLongest) ? static_cast<Ticks>(ticks)
+                                               : kLongest;
 }
+inline Ticks ToTicks(double ns) { return Saturated(ns * kTicksPerNs + 0.5); }
 
 }  // namespace trnemu
 

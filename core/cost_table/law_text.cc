@@ -138,7 +138,8 @@ CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
   const auto ns = [](Ticks t) { return static_cast<double>(t) / kTicksPerNs; };
   const auto time_of = [&](const DmaShape& part) {
     return cost.start + cost.notify +
-           time.TimeOfDmaPart(cost, part, /*sharers=*/1).payload;
+           time.TimeOfDmaPart(cost, part, hardware.memory.hbm_stack_bandwidth)
+               .payload;
   };
   formula.issue_ns = ns(cost.trigger);
   formula.issue = Number(formula.issue_ns);

@@ -62,8 +62,9 @@ class Walk {
     Ticks latest = -1;
     const auto& rows = timeline_.instructions();
     for (size_t r = 0; r < rows.size(); ++r) {
-      if (rows[r].end < latest) continue;
-      latest = rows[r].end;
+      const Ticks end = std::max(rows[r].end, rows[r].issue_end);
+      if (end < latest) continue;
+      latest = end;
       row_ = static_cast<int32_t>(r);
     }
     const auto& parts = timeline_.dma();

@@ -102,7 +102,7 @@ class Tables {
     const CoreProgram& core = report_.program->cores[r.core];
     const InstructionFacts& f = report_.FactsOf(r);
     const Triggered& dma = triggered_[row];
-    const Ticks end = std::max(r.end, r.issue_end);
+    const Ticks end = r.end;
     const std::string engine(VendorEngine(i.engine));
     const bool multiplies = f.flops > 0;
     t.Add(Ns(r.start)).Add(Ns(end)).Add(Ns(end) - Ns(r.start)).Add(engine);
@@ -207,7 +207,7 @@ class Tables {
     t.Add(ns > 0 ? static_cast<double>(d.bytes) / ns * 1e9 : 0.0);
     t.Add(PlaceOf(src)).Add(PlaceOf(dst)).Add(SemaphoresOf(r));
     t.Add(r.instruction->opcode == Opcode::kDmaTranspose ? "true" : "false");
-    t.Add(Ns(r.start)).Add(Ns(std::max(r.end, r.issue_end)));
+    t.Add(Ns(r.start)).Add(Ns(r.end));
     t.End();
   }
 

@@ -245,6 +245,7 @@ class Writer {
     times("payload_from", &DmaRecord::payload_from);
     times("start", &DmaRecord::start);
     times("free", &DmaRecord::free);
+    times("busy", &DmaRecord::busy);
     times("end", &DmaRecord::end);
     times("notify", &DmaRecord::notify);
     integers("bytes", [](const auto& d) { return d.bytes; });
