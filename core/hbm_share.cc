@@ -18,7 +18,7 @@ double HbmShare::TakenBy(size_t core, Ticks at) const {
   return 0;
 }
 
-double HbmShare::Grant(size_t core, Ticks start) const {
+double HbmShare::Grant(size_t core, Ticks ready, Ticks start) const {
   const size_t first = core / stack_ * stack_;
   const size_t last = std::min(taken_.size(), first + stack_);
   const auto cores = static_cast<double>(last - first);
@@ -26,9 +26,9 @@ double HbmShare::Grant(size_t core, Ticks start) const {
   double left = bandwidth_, sharers = 1;
   for (size_t c = first; c < last; ++c) {
     if (c == core) continue;
-    const double taken = TakenBy(c, start);
-    left -= std::max(taken, least);
-    sharers += taken > 0;
+    left -= std::max(TakenBy(c, start), least);
+    // Who is at work now will go on, for all that is known.
+    sharers += TakenBy(c, ready) > 0;
   }
   return std::max(least, std::min(left, bandwidth_ / sharers));
 }

@@ -19,9 +19,10 @@ class HbmShare {
  public:
   HbmShare(const MemoryLimits& memory, size_t cores);
 
-  // Bytes a ns, reads and writes together, for a transfer of `core` that
-  // starts at `start`.
-  double Grant(size_t core, Ticks start) const;
+  // Bytes a ns, reads and writes together, for a transfer of `core` that could
+  // start at `ready` and is foreseen to at `start`: those before it in its
+  // queue are done.
+  double Grant(size_t core, Ticks ready, Ticks start) const;
   // It takes `rate` of them until `until`, at most. What is over at `now` will
   // not be asked for.
   void Take(size_t core, Ticks now, Ticks until, double rate);

@@ -178,6 +178,9 @@ void Runner::AdvanceTime(Sequencer& s) {
   s.ports_until = start + cost.issue;
   profile.busy += cost.issue;
   s.last_completion = std::max(s.last_completion, start + cost.completion);
+  if (std::max(cost.issue, cost.completion) >= kLongestCost) {
+    foreseen_ = kLongestTime;
+  }
   // The last one's engine is busy to the end of its interval, too.
   profile_.end =
       std::max({profile_.end, s.last_completion, start + cost.issue});

@@ -162,8 +162,11 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   const Ticks payload = PayloadStart(s, cost);
   t.done.assign(t.parts.size(), 0);
   t.hbm_rate = 0;
+  // What it may take of HBM counts from when its queue is free.
+  const Ticks starts =
+      std::max(payload, QueueFree(set * kDmaQueues) - cost.notify);
   const double hbm_rate =
-      cost.hbm_sides == 0 ? 0 : hbm_.Grant(s.core, payload);
+      cost.hbm_sides == 0 ? 0 : hbm_.Grant(s.core, payload, starts);
   DmaShape timed;
   DmaPartTime time;
   PartTimes together;
@@ -199,7 +202,8 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
     }
     times.notify = std::max(times.notify, QueueFree(queue));
     QueueFree(queue) = t.done[p] = times.notify;
-    foreseen_ = std::max(foreseen_, times.notify);
+    foreseen_ = std::max(
+        foreseen_, time.payload < kLongestCost ? times.notify : kLongestTime);
     if (timeline_ != nullptr) RecordPart(t, p, shape, times);
     EndPartAt(times.notify, index, static_cast<int32_t>(p));
   }

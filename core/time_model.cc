@@ -174,12 +174,9 @@ DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
                         row / dma.rate)) *
       rows / cost.rate;
   DmaPartTime time;
-  time.busy =
-      std::min(kLongestPart, ToTicks(packets * dma.descriptor_ns + at_rate));
-  // One that is cut off ends the run: it is never done in time.
-  if (time.busy == kLongestPart) time.payload = kLongest;
-  time.payload = std::max({time.busy, time.payload,
-                           ToTicks(cost.law->payload_fixed_ns + alone)});
+  time.busy = ToTicks(packets * dma.descriptor_ns + at_rate);
+  time.payload =
+      std::max(time.busy, ToTicks(cost.law->payload_fixed_ns + alone));
   return time;
 }
 

@@ -101,15 +101,15 @@ class TimeModel {
   Ticks hand_off_ = 0;
 };
 
-// 19 minutes. A run that comes to it stops (limit.simulated_time), and no cost
-// is longer, so that sums stay within an integer.
-inline constexpr Ticks kLongest = Ticks{1} << 60;
-// Of a transfer's part: a queue of sixteen may be summed up at once.
-inline constexpr Ticks kLongestPart = kLongest >> 4;
+// A run that comes to kLongestTime, 77 minutes, stops (limit.simulated_time);
+// so does one with a cost of kLongestCost, 4.8 minutes, which no cost exceeds:
+// sums stay within an integer.
+inline constexpr Ticks kLongestTime = Ticks{1} << 62;
+inline constexpr Ticks kLongestCost = Ticks{1} << 58;
 
 inline Ticks Saturated(double ticks) {
-  return ticks < static_cast<double>(kLongest) ? static_cast<Ticks>(ticks)
-                                               : kLongest;
+  return ticks < static_cast<double>(kLongestCost) ? static_cast<Ticks>(ticks)
+                                                   : kLongestCost;
 }
 inline Ticks ToTicks(double ns) { return Saturated(ns * kTicksPerNs + 0.5); }
 

@@ -83,4 +83,22 @@ std::string Text(const HardwareChange& change) {
                                          ")"));
 }
 
+std::string ChangesText(const std::vector<HardwareChange>& changes,
+                        size_t indent) {
+  constexpr size_t kMost = 12;
+  if (changes.empty()) return "as the built-in one\n";
+  std::string text = absl::StrCat(
+      changes.size(), changes.size() == 1 ? " constant differs" : " constants differ",
+      " from the built-in one:\n");
+  const std::string space(indent, ' ');
+  for (size_t i = 0; i < changes.size() && i < kMost; ++i) {
+    absl::StrAppend(&text, space, Text(changes[i]), "\n");
+  }
+  if (changes.size() > kMost) {
+    absl::StrAppend(&text, space, "and ", changes.size() - kMost,
+                    " more; --json has them all\n");
+  }
+  return text;
+}
+
 }  // namespace trnemu

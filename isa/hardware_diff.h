@@ -23,6 +23,11 @@ struct HardwareChange {
 std::vector<HardwareChange> ChangesFromStock(const Hardware& hardware);
 // "memory.hbm_bandwidth 3000 -> 6000 B/ns", and whether that has no effect.
 std::string Text(const HardwareChange& change);
+// "1 constant differs from the built-in one:" and a line for each, 12 at most,
+// that many spaces in; "as the built-in one" without changes. Ends with a
+// newline.
+std::string ChangesText(const std::vector<HardwareChange>& changes,
+                        size_t indent);
 
 }  // namespace trnemu
 

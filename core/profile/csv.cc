@@ -405,7 +405,8 @@ void Tables::Metadata() {
           "num_dma_engines_per_neuroncore,tensor_engine_num_rows,"
           "tensor_engine_num_cols,tensor_engine_clock_freq,"
           "vector_engine_clock_freq,scalar_engine_clock_freq,"
-          "gpsimd_engine_clock_freq,instance_type,profile_name,is_simulation");
+          "gpsimd_engine_clock_freq,instance_type,profile_name,is_simulation,"
+          "hardware_changes");
   const auto cores = static_cast<int64_t>(report_.program->cores.size());
   t.Add("7.4.0").Add(cores).Add(cores > 1 ? "true" : "false");
   t.Add(int64_t{0}).Add(Ns(report_.end));
@@ -416,6 +417,11 @@ void Tables::Metadata() {
     t.Add(h.engine(e).clock_ghz);
   }
   t.Add(h.name).Add(report_.name).Add("true");
+  std::string changes;
+  for (const HardwareChange& c : report_.hardware_changes) {
+    absl::StrAppend(&changes, changes.empty() ? "" : "; ", Text(c));
+  }
+  t.Add(changes);
   t.End();
   tables_.push_back(t.Take());
 }

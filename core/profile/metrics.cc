@@ -74,6 +74,8 @@ class Metrics {
     const double all = PeakFlopsPerNs() * time_ns();
     const double ridge = Over(PeakFlopsPerNs(), HbmBytesPerNs());
     const double intensity = Over(flops - transpose, bytes);
+    // Work without traffic has no intensity, and no bound by it.
+    const bool unbound = bytes == 0 && flops > transpose;
     Put("model_flops", flops - transpose, "flops",
         "of all multiplications but transposes, 2 K M N each");
     Put("hardware_flops", flops, "flops", "of all multiplications");
@@ -91,10 +93,12 @@ class Metrics {
     Put("hfu_estimated_percent", Over(adjusted, all), "ratio",
         "share of the tensor engine's peak, transposes too");
     Put("mfu_max_achievable_estimated_percent",
-        std::min(1.0, Over(intensity, ridge)), "ratio",
+        unbound ? 1 : std::min(1.0, Over(intensity, ridge)), "ratio",
         "mfu that the arithmetic intensity allows");
-    Put("mm_arithmetic_intensity", intensity, "flops/byte",
-        "useful flops a byte of HBM traffic");
+    if (!unbound) {
+      Put("mm_arithmetic_intensity", intensity, "flops/byte",
+          "useful flops a byte of HBM traffic");
+    }
     Put("peak_flops_bandwidth_ratio", ridge, "flops/byte",
         "below this intensity the memory is the limit");
     Put("transpose_flops_percent", Over(adjusted_transpose, adjusted), "ratio",
@@ -253,6 +257,8 @@ ProfileReport MakeProfileReport(std::shared_ptr<const Program> program,
   report.timeline = std::move(timeline);
   report.end = end;
   report.name = std::move(name);
+  const Hardware& h = *report.hardware;
+  if (&h != &HardwareFor(h.target)) report.hardware_changes = ChangesFromStock(h);
   report.facts =
       std::make_shared<const ProgramFacts>(*report.program, *report.hardware);
   AddEngineTotals(report);
