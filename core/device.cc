@@ -100,6 +100,11 @@ absl::Status CheckOptions(const RunOptions& o) {
                      "a profile needs simulated time, which only the timed "
                      "schedule has");
   }
+  if (!o.values && !o.time) {
+    return MakeFault(Category::kInput, "option.schedule",
+                     "values off simulates time alone, but time is off, too: "
+                     "nothing is left to do");
+  }
   if (o.stop_at_nan && !o.values) {
     return MakeFault(Category::kInput, "option.stop_at_nan",
                      "stop_at_nan looks at values, but values are off");
@@ -306,8 +311,8 @@ absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
   if (status.ok()) {
     status = CheckHostMemory(*program_, *machine_->hardware, options);
   }
-  if (status.ok() && (options.values || !inputs.empty())) {
-    status = CheckInputs(*program_, inputs, have_inouts_);
+  if (status.ok()) {
+    status = CheckInputs(*program_, inputs, have_inouts_, options.values);
   }
   if (!status.ok()) return status;
   for (const Diagnostic& d : allowed_) {

@@ -35,7 +35,7 @@ Runner::Runner(const Program& program, Machine& machine,
       generators_(program.cores.size(),
                   std::vector<Ticks>(static_cast<size_t>(
                       machine.hardware->dma.hwdge_units))),
-      hbm_until_(program.cores.size(), 0),
+      hbm_(machine.hardware->memory, program.cores.size()),
       queue_free_(program.queue_sets.size() * kDmaQueues, 0),
       pending_parts_(program.queue_sets.size() * kDmaQueues),
       staged_parts_(pending_parts_.size()),

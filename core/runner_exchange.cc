@@ -142,13 +142,15 @@ void Runner::ScheduleExchange(int64_t index) {
     std::array<PartTimes, 2> times;
     std::array<DmaShape, 2> shapes;
     for (size_t c = 0; c < 2; ++c) {
-      times[c] = {payload, payload, payload, payload, payload};
+      times[c] = {payload, payload, 0, payload, payload, payload};
       if (e.parts[c][p].count == 0) continue;
       shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
       const DmaPartTime time = time_.TimeOfDmaPart(
-          costs[c], shapes[c], Sharers(c, costs[c], payload));
+          costs[c], shapes[c],
+          machine_.hardware->memory.hbm_stack_bandwidth);  // takes none
       times[c] = AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c],
-                             time, payload, e.ends[c].path == DmaEngine::kDma);
+                             shapes[c], time, payload,
+                             e.ends[c].path == DmaEngine::kDma);
       done = std::max(done, times[c].notify);
       profile_.dma_bytes += shapes[c].bytes;
     }
@@ -161,6 +163,7 @@ void Runner::ScheduleExchange(int64_t index) {
       RecordExchangePart(t, c, p, shapes[c], times[c]);
     }
     t.done[p] = std::max(t.done[p], done);
+    foreseen_ = std::max(foreseen_, done);
     events_.push(
         {t.done[p], next_sequence_++, t.instruction, t.core, index, part});
   }

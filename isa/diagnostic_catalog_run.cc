@@ -222,8 +222,9 @@ constexpr CatalogEntry kEntries[] = {
      "The run has taken as long on this host as --max-wall-time allows.",
      "--max-wall-time 0.5", "Raise the limit, or run less of the program."},
     {"limit.simulated_time", kLimit,
-     "The run has reached the simulated time that --max-time-ns allows.",
-     "--max-time-ns 1000", "Raise the limit."},
+     "The run has reached the simulated time that --max-time-ns allows, or the "
+     "most that is counted: 4611 s, and 288 s of one instruction.",
+     "--max-time-ns 1000", "Raise the limit; look at what --hardware changes."},
     {"limit.interrupted", kLimit,
      "The run was asked to stop, by Ctrl-C or by its caller.", "Ctrl-C",
      "Run it again."},

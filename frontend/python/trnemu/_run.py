@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import pathlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -100,10 +102,35 @@ class RunResult:
         return self._result.summary()
 
     def __repr__(self) -> str:
+        time = f"{self.time_ns} ns" if self._result.timed else "no time"
         return (
-            f"<RunResult on {self.target}, {self.time_ns} ns, outputs "
+            f"<RunResult on {self.target}, {time}, outputs "
             f"{', '.join(self.outputs) or 'none'}>"
         )
+
+
+Hardware = str | os.PathLike[str]
+
+
+def _hardware(hardware: Hardware | None) -> tuple[str, str]:
+    """The text of a hardware description, and what to call it in errors."""
+    if hardware is None:
+        return "", ""
+    if not isinstance(hardware, (str, os.PathLike)):
+        raise TypeError(
+            "hardware must be a path or the text of a description, not "
+            f"{type(hardware).__name__}"
+        )
+    if isinstance(hardware, str) and "\n" in hardware:
+        return hardware, "hardware"
+    try:
+        text = pathlib.Path(hardware).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise _input_fault(
+            "input.hardware", f"cannot read hardware: {error}"
+        ) from None
+    # An empty file is no description, while no text is the one built in.
+    return text or "\n", str(hardware)
 
 
 def _input_fault(id: str, message: str, name: str = "") -> Exception:
@@ -382,11 +409,18 @@ class Device:
 
     target: "trn1", "trn2" or "trn3". cores: physical cores, 1 or 2. HBM
     persists between runs: constants are copied once, inout tensors keep their
-    values. Raises ValueError for an unknown target, Fault for other cores.
+    values. hardware: a description that replaces the one built in, a path or
+    its text (docs/what-if.md). Raises ValueError for an unknown target, Fault
+    for other cores and descriptions that are not right.
     """
 
-    def __init__(self, target: str = "trn2", cores: int = 1) -> None:
-        self._device = _trnemu.Device(target, cores)
+    def __init__(
+        self,
+        target: str = "trn2",
+        cores: int = 1,
+        hardware: Hardware | None = None,
+    ) -> None:
+        self._device = _trnemu.Device(target, cores, *_hardware(hardware))
 
     @property
     def target(self) -> str:
@@ -437,6 +471,7 @@ def run(
     max_host_memory: int | None = None,
     throttle: bool = True,
     launch_overhead: bool = False,
+    hardware: Hardware | None = None,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -453,7 +488,8 @@ def run(
     numerics: rules that documents leave open, by key; docs/numerics.md.
     seed: of the device's random generators.
     max_instructions: a budget; None is 10**9 for programs with loops.
-    time: False does not simulate time. values: False simulates time alone.
+    time: False does not simulate time. values: False simulates time alone,
+        needs no inputs and gives no outputs.
     stop_at_nan: the first NaN or infinity that comes of finite inputs is a
         Fault (nan.produced, nan.infinity_produced).
     max_time_ns: a budget of simulated time, with the timed schedule.
@@ -462,6 +498,8 @@ def run(
         before any is allocated.
     throttle: False lets the tensor engine run at full rate after it has idled.
     launch_overhead: True adds the fixed device time of a kernel launch.
+    hardware: a description that replaces the one built in, a path or its text
+        (docs/what-if.md); summary() says what it changes.
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -482,7 +520,7 @@ def run(
         "launch_overhead": launch_overhead,
     }
     allow = _names(allow)
-    executable = _load(program, target, allow, max_host_memory)
+    executable = _load(program, target, allow, max_host_memory, hardware)
     return executable.run(inputs, allow=allow, **options)
 
 
@@ -508,13 +546,16 @@ def _load(
     target: str | None,
     allow: Iterable[str],
     max_host_memory: int | None = None,
+    hardware: Hardware | None = None,
 ) -> Executable:
     """The program on a fresh device."""
     if not isinstance(program, Program):
         raise TypeError(
             f"program must be a trnemu.Program, not {type(program).__name__}"
         )
-    device = Device(program.target if target is None else target, program.cores)
+    device = Device(
+        program.target if target is None else target, program.cores, hardware
+    )
     return device.load(program, allow, max_host_memory)
 
 

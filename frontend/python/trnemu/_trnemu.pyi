@@ -569,7 +569,7 @@ class Executable:
 class Device:
     """What trnemu.Device is made of."""
 
-    def __init__(self, target: str, cores: int) -> None: ...
+    def __init__(self, target: str, cores: int, hardware: str = '', name: str = '') -> None: ...
 
     @property
     def target(self) -> str: ...
@@ -579,7 +579,7 @@ class Device:
 
     def load(self, program: Program, allow: Sequence[str], max_host_memory: int | None = None) -> Executable: ...
 
-def cost_table(operation: str, sizes: list[int], dtypes: list[Any], placements: list[str], targets: list[str], op: str, engine: str, partitions: int) -> list[dict[str, Any]]:
+def cost_table(operation: str, sizes: list[int], dtypes: list[Any], placements: list[str], targets: list[str], op: str, engine: str, partitions: int, hardware: str = '', name: str = '') -> list[dict[str, Any]]:
     """Rows of a simulated cost table; trnemu.bench is the interface."""
 
 def cost_operations() -> list[str]:

@@ -254,6 +254,8 @@ class Kernel:
         dtype): then no values are computed. Options as at a launch, without
         schedule. Fault as at a launch."""
         recording = self.record(*args, **kwargs)
+        if not recording.trace.options.time:
+            raise ValueError("a profile is of simulated time, and time is off")
         complete = recording.arguments.complete
         return self._profile(
             recording, self._inputs(recording) if complete else None
