@@ -486,21 +486,25 @@ def run(
     return executable.run(inputs, allow=allow, **options)
 
 
+def options_of_runs(**options: Any) -> dict[str, Any]:
+    """Options of run(), checked, for run_into."""
+    return _options(**{**_DEFAULTS, **options})
+
+
 def run_into(
     program: Program,
     inputs: Mapping[str, np.ndarray[Any, Any]],
     into: Mapping[str, np.ndarray[Any, Any]],
-    **options: Any,
+    options: Mapping[str, Any],
 ) -> RunResult:
     """run(), which puts outputs into arrays of the caller's, name -> array.
+    options: of options_of_runs().
 
     Each must be writeable, C-contiguous and exactly as its output. They are
     written when the run has succeeded.
     """
-    allow = _names(options.get("allow", ()))
-    executable = _load(program, None, allow)
-    given = _options(**{**_DEFAULTS, **options, "allow": allow})
-    return executable._run(inputs, given, into)
+    executable = _load(program, None, options["allow"])
+    return executable._run(inputs, dict(options), into)
 
 
 def _load(
