@@ -146,10 +146,14 @@ def _dtype_named(dtype: np.dtype[Any]) -> Dtype | None:
         return None
 
 
+# As the extension takes it: name, dtype, shape, bytes.
+_Input = tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]
+
+
 def _input(
     name: str, array: Any, tensors: Mapping[str, tuple[Any, Dtype]]
-) -> tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]:
-    """An input as the extension takes it: name, dtype, shape, bytes."""
+) -> _Input:
+    """An input as the extension takes it."""
     if not isinstance(name, str):
         raise TypeError(f"input names must be str, not {type(name).__name__}")
     if not isinstance(array, (np.ndarray, np.generic)):
@@ -178,13 +182,19 @@ def _input(
             f"{dtype.name}{order}; nothing is cast silently",
             name,
         )
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return name, str(actual), array.shape, data
+    assert actual is not None
+    return _bytes_of(name, np.ascontiguousarray(array), actual)
+
+
+def _bytes_of(
+    name: str, array: np.ndarray[Any, Any], dtype: Dtype
+) -> _Input:
+    return name, str(dtype), array.shape, array.reshape(-1).view(np.uint8)
 
 
 def _inputs(
     tensors: Mapping[str, tuple[Any, Dtype]], inputs: Mapping[str, Any]
-) -> list[tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]]:
+) -> list[_Input]:
     if not isinstance(inputs, Mapping):
         raise TypeError(
             "inputs must be a mapping of names to arrays, not "
@@ -383,7 +393,14 @@ class Executable:
         options: dict[str, Any],
         into: Mapping[str, np.ndarray[Any, Any]] | None = None,
     ) -> RunResult:
-        arrays = _inputs(self._tensors, inputs)
+        return self._run_with(_inputs(self._tensors, inputs), options, into)
+
+    def _run_with(
+        self,
+        arrays: list[_Input],
+        options: dict[str, Any],
+        into: Mapping[str, np.ndarray[Any, Any]] | None = None,
+    ) -> RunResult:
         if into:
             options["into"] = {
                 name: array.reshape(-1).view(np.uint8)
@@ -524,21 +541,31 @@ def run(
     return executable.run(inputs, allow=allow, **options)
 
 
+def options_of_runs(**options: Any) -> dict[str, Any]:
+    """Options of run(), checked, for run_into."""
+    return _options(**{**_DEFAULTS, **options})
+
+
 def run_into(
     program: Program,
     inputs: Mapping[str, np.ndarray[Any, Any]],
     into: Mapping[str, np.ndarray[Any, Any]],
-    **options: Any,
+    options: Mapping[str, Any],
 ) -> RunResult:
     """run(), which puts outputs into arrays of the caller's, name -> array.
+    options: of options_of_runs().
 
-    Each must be writeable, C-contiguous and exactly as its output. They are
-    written when the run has succeeded.
+    All arrays must be C-contiguous and exactly as their tensors, outputs
+    writeable. They are written when the run has succeeded.
     """
-    allow = _names(options.get("allow", ()))
-    executable = _load(program, None, allow)
-    given = _options(**{**_DEFAULTS, **options, "allow": allow})
-    return executable._run(inputs, given, into)
+    executable = _load(program, None, options["allow"])
+    arrays = [
+        _bytes_of(name, array, dtype)
+        if (dtype := _dtype_named(array.dtype))
+        else _input(name, array, program.inputs)  # which says what is wrong
+        for name, array in inputs.items()
+    ]
+    return executable._run_with(arrays, dict(options), into)
 
 
 def _load(

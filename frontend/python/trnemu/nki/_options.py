@@ -236,8 +236,9 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     "profile_trace": _file("profile_trace"),
 }
 
-# Of the command line, by name of the field.
+# Of the command line, by name of the field, and how often they have changed.
 _set: dict[str, Any] = {}
+_changes = 0
 
 
 def checked(**given: Any) -> dict[str, Any]:
@@ -254,26 +255,30 @@ def checked(**given: Any) -> dict[str, Any]:
 def set_defaults(**given: Any) -> None:
     """Sets defaults that go before the environment, as the command line does;
     clear_defaults() takes them back. Errors as checked()."""
+    global _changes
     _set.update(checked(**given))
+    _changes += 1
 
 
 def clear_defaults() -> None:
     """Takes back what set_defaults has set."""
+    global _changes
     _set.clear()
+    _changes += 1
 
 
 def environment() -> dict[str, Any]:
     """What the environment says now. ValueError, with the variable and the
     values it takes, for a wrong one."""
     found: dict[str, Any] = {}
-    name = "NEURON_PLATFORM_TARGET_OVERRIDE"
-    if target := os.environ.get(name):
-        found["target"] = target_named(target, name)
-    name = "TRNEMU_NKI_API"
-    if version := os.environ.get(name):
-        found["api"] = api_version(version, name)
-    for variable, option in _SWITCHES.items():
-        value = os.environ.get(variable)
+    target, version, *switches = _trnemu.environment(_VARIABLES)
+    if target:
+        found["target"] = target_named(target, _TARGET)
+    if version:
+        found["api"] = api_version(version, _API)
+    for (variable, option), value in zip(
+        _SWITCHES.items(), switches, strict=True
+    ):
         if not value:
             continue
         if value not in ("0", "1"):
@@ -290,6 +295,8 @@ _SWITCHES = {
     "TRNEMU_NKI": None,
     "TRNEMU_NKI_STRICT_FRONTEND": "strict_frontend",
 }
+_TARGET, _API = "NEURON_PLATFORM_TARGET_OVERRIDE", "TRNEMU_NKI_API"
+_VARIABLES = (_TARGET, _API, *_SWITCHES)
 
 
 def defaults(**given: Any) -> Options:
@@ -307,6 +314,12 @@ def checked_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def in_effect(known: Mapping[str, Any]) -> Options:
     """defaults(), of options that were checked."""
     return Options(**{**environment(), **_set, **known})
+
+
+def state() -> tuple[Any, ...]:
+    """What the options in effect depend on beside those that are given: while
+    it is the same, they are."""
+    return _changes, _trnemu.environment(_VARIABLES)
 
 
 def target_in_effect() -> str:
