@@ -64,6 +64,12 @@ constexpr CatalogEntry kEntries[] = {
      "memset a PSUM tile, then nc_matmul(accumulate=True)",
      "Let the first matmul overwrite, and add the other value afterwards.",
      Severity::kError, true},
+    {"nc_matmul.duplicate_elements", kUnspecified,
+     "With accumulate=False, or is_transpose, dst has an element more than "
+     "once: no document says which product stays.",
+     "nc_matmul(dst=t.ap([[16, 64], [0, 4], [1, 16]]), accumulate=False)",
+     "Leave accumulate out: products for one place are then added up.",
+     Severity::kError, true},
     {"nc_matmul.transpose_accumulate", kUnspecified,
      "is_transpose with accumulate=True: no document says what adding to the "
      "bits of a transpose gives; they overwrite.",
