@@ -20,7 +20,7 @@ from trnemu.nki import _checks, _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
-from trnemu.nki._results import Recording, mark_outputs
+from trnemu.nki._results import Recording, check_alike, mark_outputs
 from trnemu.nki._save import save
 from trnemu.nki._trace import Trace, refuse
 
@@ -233,7 +233,9 @@ class Kernel:
         with _trace.recording(trace):
             if self.cores == 2:
                 trace.lockstep = Lockstep(trace)
-                result = trace.lockstep.run(body)[0]
+                results = trace.lockstep.run(body)
+                check_alike(*results)
+                result = results[0]
             else:
                 result = body()
             _checks.schedule(trace, self.edges)
@@ -378,7 +380,9 @@ def jit(function: Callable[..., Any] | None = None, **keywords: Any) -> Any:
     cores. mode, debug_kernel, show_compiler_tb, kernel_return,
     experimental_flags and additional_compile_opt concern the vendor's compiler
     alone, and are kept in Kernel.recorded. TypeError for any other, with the
-    nearest name.
+    nearest name. A kernel may be given for the function: what it has (options,
+    cores, schedule) stays, but for what is given anew. ValueError if target
+    and platform_target are two generations.
     """
     _check_names(
         keywords, (*_RECORDED, *_OPTIONS, "platform_target", "grid")
@@ -386,16 +390,37 @@ def jit(function: Callable[..., Any] | None = None, **keywords: Any) -> Any:
     recorded = {k: v for k, v in keywords.items() if k in _RECORDED}
     options = {k: v for k, v in keywords.items() if k in _OPTIONS}
     if "platform_target" in keywords:
-        options.setdefault("target", keywords["platform_target"])
+        options["target"] = _one_target(keywords)
 
     def make(f: Callable[..., Any]) -> Kernel:
-        f = f.func if isinstance(f, Kernel) else f
-        kernel = Kernel(f, recorded, options)
+        if isinstance(f, Kernel):
+            kernel = f._like(
+                recorded={**f.recorded, **recorded},
+                options={**f.options, **options},
+            )
+        else:
+            kernel = Kernel(f, recorded, options)
         return kernel if keywords.get("grid") is None else kernel[
             keywords["grid"]
         ]
 
     return make if function is None else make(function)
+
+
+def _one_target(keywords: Mapping[str, Any]) -> Any:
+    """What platform_target= says, and target= beside it."""
+    name = keywords["platform_target"]
+    other = keywords.get("target")
+    if other is None or name is None:
+        return other or name
+    if _options.target_named(name, "platform_target") != _options.target_named(
+        other
+    ):
+        raise ValueError(
+            f"target={other!r} and platform_target={name!r} are two "
+            "generations; they are names of one option"
+        )
+    return name
 
 
 def simulate(kernel: Any, **options: Any) -> Kernel:

@@ -95,7 +95,8 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
         else:
             handle = trace.record(index, args, kwargs)
         if "name" in kwargs:
-            trace.labels[kwargs["name"]] = handle
+            labels = trace.labels[trace.core_index]
+            labels.setdefault(kwargs["name"], []).append(handle)
         if trace.watched:
             trace.look(handle)
         return handle

@@ -128,8 +128,11 @@ _range = builtins.range
 
 
 def affine_range(start: int, stop: int | None = None, step: int = 1) -> Any:
-    """Python's range(): the loop is unrolled."""
-    return _range(start) if stop is None else _range(start, stop, step)
+    """Python's range(): the loop is unrolled. `step` counts without `stop`
+    too."""
+    if stop is None:
+        start, stop = 0, start
+    return _range(start, stop, step)
 
 
 sequential_range = affine_range
