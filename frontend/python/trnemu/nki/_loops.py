@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from trnemu import _trnemu
 from trnemu.nki import _trace
@@ -395,6 +395,26 @@ def _find(tree: ast.Module, place: _Place) -> ast.AST | None:
     return found
 
 
+def is_checked(frame: FrameType) -> bool:
+    """Whether what a frame asks for is of an assert, or an argument of print()
+    or of a function whose name begins with assert."""
+    tree = tree_of(frame.f_code.co_filename)
+    place = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if tree is None or place[0] is None or place[2] is None:
+        return False
+    return any(
+        _is_check(node) and _contains(node, place[0], place[2])
+        for node in ast.walk(tree)
+    )
+
+
+def _is_check(node: ast.AST) -> TypeGuard[ast.Assert | ast.Call]:
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Assert)
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return name == "print" or name.startswith("assert")
+
+
 def use_of(frame: FrameType) -> str:
     """What a frame asks for the truth of something for: "assert", "branch" (an
     if, while, and, or, ...), "" for others, such as a call of bool()."""
@@ -413,7 +433,7 @@ def use_of(frame: FrameType) -> str:
     return "branch" if jumps or within else ""
 
 
-def _contains(node: ast.expr, line: int, column: int) -> bool:
+def _contains(node: ast.expr | ast.stmt, line: int, column: int) -> bool:
     start = (node.lineno, node.col_offset)
     end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
     return start <= (line, column) < end
