@@ -273,7 +273,7 @@ print(_options.defaults())
         *("--allow", "alu.nan,nan.produced"),
         *("--seed", "3", "--schedule", "5", "--precise-fp", "0"),
         *("--max-instructions", "1000", "--time", "off"),
-        *("--stop-at-nan", "k.py"),
+        *("--max-wall-time", "60", "--stop-at-nan", "k.py"),
         files={"k.py": script},
         NEURON_PLATFORM_TARGET_OVERRIDE="trn1",
     )
@@ -285,7 +285,7 @@ print(_options.defaults())
         "Options(target='trn3', api=(0, 5), numerics={'matmul': 'chain'}, "
         "checks='memory', allow=('alu.nan', 'nan.produced'), strict=True, "
         "strict_frontend=False, seed=3, schedule=5, precise_fp=False, "
-        "max_instructions=1000, time=False, stop_at_nan=True"
+        "max_instructions=1000, max_wall_time=60.0, time=False, stop_at_nan=True"
     )
 
 

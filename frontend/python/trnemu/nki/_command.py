@@ -114,6 +114,12 @@ def _parser() -> _Parser:
         help="budget of instructions for each launch",
     )
     add(
+        "--max-wall-time",
+        metavar="SECONDS",
+        type=float,
+        help="time on this host that each launch's run may take",
+    )
+    add(
         "--precise-fp",
         metavar="0|1",
         choices=("0", "1"),
@@ -176,6 +182,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "checks": args.checks,
         "seed": args.seed,
         "max_instructions": args.max_instructions,
+        "max_wall_time": args.max_wall_time,
         "strict": args.strict or None,
         "strict_frontend": args.strict_frontend or None,
         "stop_at_nan": args.stop_at_nan or None,

@@ -20,6 +20,7 @@ from trnemu.nki import _checks, _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
+from trnemu.nki._options import Options
 from trnemu.nki._results import Recording, check_alike, mark_outputs
 from trnemu.nki._save import save
 from trnemu.nki._trace import Trace, refuse
@@ -46,6 +47,7 @@ _OPTIONS = (
     "schedule",
     "precise_fp",
     "max_instructions",
+    "max_wall_time",
     "time",
     "stop_at_nan",
     "summary",
@@ -134,7 +136,7 @@ class Kernel:
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
         strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
-        time, stop_at_nan, summary, save. TypeError for an unknown one."""
+        max_wall_time, time, stop_at_nan, summary, save. TypeError for an unknown one."""
         _check_names(options, _OPTIONS)
         return self._like(options={**self.options, **options})
 
@@ -248,25 +250,39 @@ class Kernel:
     def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
         """Where the kernel's time goes for these arguments (docs/profile.md),
         which are not written to. Tensors may be trnemu.nki.TensorSpec(shape,
-        dtype): then no values are computed. Options as at a launch, without
-        schedule. Fault as at a launch."""
+        dtype): then no values are computed. Options, findings and what is kept
+        as at a launch. Fault as at a launch; ValueError for options that a
+        profile does not have: schedule, time=False, precise_fp=False, and
+        stop_at_nan where no values are."""
         recording = self.record(*args, **kwargs)
-        known = set(recording.program.inputs)
-        values = recording.arguments.values
         defaults = recording.trace.options
-        return profile(
+        complete = recording.arguments.complete
+        _checks.profiled(self.__name__, defaults, complete)
+        inputs = self._inputs(recording) if complete else None
+        if defaults.save:
+            save(self.__name__, recording.program, inputs, defaults.save)
+        report = profile(
             recording.program,
-            {k: v for k, v in values.items() if k in known}
-            if recording.arguments.complete
-            else None,
+            inputs,
             name=self.__name__,
             checks=defaults.checks,
-            allow=defaults.allow,
             strict=defaults.strict,
-            numerics=defaults.numerics,
-            seed=defaults.seed,
-            max_instructions=defaults.max_instructions,
+            stop_at_nan=defaults.stop_at_nan,
+            **_of_every_run(defaults),
         )
+        self._last["result"] = report.result
+        self._summarize(report.result, defaults)
+        _warn(report.result, 3)
+        return report
+
+    def _inputs(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
+        known = set(recording.program.inputs)
+        values = recording.arguments.values
+        return {k: v for k, v in values.items() if k in known}
+
+    def _summarize(self, result: RunResult, defaults: Options) -> None:
+        if defaults.summary:
+            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
@@ -280,10 +296,7 @@ class Kernel:
         return recording.results(outputs)
 
     def _run(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
-        known = set(recording.program.inputs)
-        inputs = {
-            k: v for k, v in recording.arguments.values.items() if k in known
-        }
+        inputs = self._inputs(recording)
         defaults = recording.trace.options
         if defaults.save:
             save(self.__name__, recording.program, inputs, defaults.save)
@@ -292,22 +305,16 @@ class Kernel:
             inputs,
             self._memory(recording),
             checks=defaults.checks,
-            allow=defaults.allowed_of_runs(),
             strict=defaults.strict,
             schedule=defaults.schedule,
-            numerics=defaults.numerics,
-            seed=defaults.seed,
-            max_instructions=defaults.max_instructions,
             time=defaults.time and defaults.precise_fp,
             stop_at_nan=defaults.stop_at_nan,
+            **_of_every_run(defaults),
         )
-        if defaults.summary:
-            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
+        self._summarize(result, defaults)
         if any(f.id == _REPLICATED for f in result.diagnostics):
             self._compare_orders(recording, inputs)
-        for finding in result.diagnostics:
-            if finding.severity == "warning":
-                warnings.warn(KernelWarning(str(finding)), stacklevel=4)
+        _warn(result, 5)
         return dict(result.outputs)
 
     def _memory(
@@ -331,15 +338,30 @@ class Kernel:
             recording.program,
             inputs,
             _ORDERS,
-            allow=defaults.allowed_of_runs(),
-            numerics=defaults.numerics,
-            seed=defaults.seed,
-            max_instructions=defaults.max_instructions,
             time=defaults.time and defaults.precise_fp,
+            **_of_every_run(defaults),
         )
 
     def __repr__(self) -> str:
         return f"<nki kernel {self.__name__}>"
+
+
+def _of_every_run(defaults: Options) -> dict[str, Any]:
+    """The options that run, explore and profile take alike."""
+    return {
+        "allow": defaults.allowed_of_runs(),
+        "numerics": defaults.numerics,
+        "seed": defaults.seed,
+        "max_instructions": defaults.max_instructions,
+        "max_wall_time": defaults.max_wall_time,
+    }
+
+
+def _warn(result: RunResult, stacklevel: int) -> None:
+    """Warns of a run's warnings."""
+    for finding in result.diagnostics:
+        if finding.severity == "warning":
+            warnings.warn(KernelWarning(str(finding)), stacklevel=stacklevel)
 
 
 def _plain(function: Any) -> Any:

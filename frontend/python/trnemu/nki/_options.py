@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trnemu import _trnemu
-from trnemu._limits import flag, whole
+from trnemu._limits import flag, real, whole
 
 DEFAULT_TARGET = "trn2"
 """What the other front ends take too; the vendor's simulator takes trn3."""
@@ -54,8 +54,9 @@ class Options:
     """What a launch uses for arguments it was not given.
 
     target: "trn1", "trn2" or "trn3". api: the version of the NKI API.
-    numerics, checks, allow, strict, seed, schedule, max_instructions: as
-    trnemu.run takes them, and time and stop_at_nan. summary: print each
+    numerics, checks, allow, strict, seed, schedule, max_instructions,
+    max_wall_time (seconds on this host): as trnemu.run takes them, and time
+    and stop_at_nan. summary: print each
     launch's table to stderr. save: a folder that each launch's program and
     inputs are written to. strict_frontend: report
     Python that the device's own front end refuses. precise_fp: False keeps
@@ -73,6 +74,7 @@ class Options:
     schedule: str | int | None = None
     precise_fp: bool = True
     max_instructions: int | None = None
+    max_wall_time: float | None = None
     time: bool = True
     stop_at_nan: bool = False
     summary: bool = False
@@ -191,6 +193,7 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     "max_instructions": lambda given: whole(
         "max_instructions", given, "instructions"
     ),
+    "max_wall_time": lambda given: real("max_wall_time", given, "seconds"),
     "time": lambda given: flag("time", given),
     "stop_at_nan": lambda given: flag("stop_at_nan", given),
     "summary": lambda given: flag("summary", given),
