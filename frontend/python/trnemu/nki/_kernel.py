@@ -20,6 +20,7 @@ from trnemu.nki import _checks, _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
+from trnemu.nki._misfits import reword
 from trnemu.nki._options import Options
 from trnemu.nki._results import Recording, check_alike, mark_outputs
 from trnemu.nki._save import save
@@ -55,6 +56,8 @@ _OPTIONS = (
 )
 
 
+# Kernels that jit has made in this process, and recordings, for the command.
+counts = {"defined": 0, "recorded": 0}
 _REPLICATED = "race.replicated_write"
 _ORDERS = 8  # each takes one of the two cores first with even chances
 
@@ -194,6 +197,7 @@ class Kernel:
 
     def record(self, *args: Any, **kwargs: Any) -> Recording:
         """Records the kernel for these arguments."""
+        counts["recorded"] += 1
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -219,6 +223,9 @@ class Kernel:
             _trnemu.set_kernel(trace.code)
             try:
                 result = self.func(*bound.args, **bound.kwargs)
+            except TypeError as error:
+                reword(error)
+                raise
             finally:
                 here = outer if get_ident() == home else None
                 _trnemu.set_kernel(None if here is None else here.code)
@@ -281,8 +288,11 @@ class Kernel:
         return {k: v for k, v in values.items() if k in known}
 
     def _summarize(self, result: RunResult, defaults: Options) -> None:
-        if defaults.summary:
-            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
+        if not defaults.summary:
+            return
+        variable = _options.says_environment(self._known)
+        on = f", on {result.target} as {variable} says" if variable else ""
+        print(f"{self.__name__}{on}:\n{result.summary()}", file=sys.stderr)
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
@@ -415,6 +425,7 @@ def jit(function: Callable[..., Any] | None = None, **keywords: Any) -> Any:
         options["target"] = _one_target(keywords)
 
     def make(f: Callable[..., Any]) -> Kernel:
+        counts["defined"] += 1
         if isinstance(f, Kernel):
             kernel = f._like(
                 recorded={**f.recorded, **recorded},

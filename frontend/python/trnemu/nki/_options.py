@@ -230,9 +230,8 @@ def environment() -> dict[str, Any]:
     """What the environment says now. ValueError, with the variable and the
     values it takes, for a wrong one."""
     found: dict[str, Any] = {}
-    name = "NEURON_PLATFORM_TARGET_OVERRIDE"
-    if target := os.environ.get(name):
-        found["target"] = target_named(target, name)
+    if target := os.environ.get(_TARGET):
+        found["target"] = target_named(target, _TARGET)
     name = "TRNEMU_NKI_API"
     if version := os.environ.get(name):
         found["api"] = api_version(version, name)
@@ -271,6 +270,16 @@ def checked_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def in_effect(known: Mapping[str, Any]) -> Options:
     """defaults(), of options that were checked."""
     return Options(**{**environment(), **_set, **known})
+
+
+def says_environment(known: Mapping[str, Any]) -> str:
+    """The variable of the environment that decides the target of a launch with
+    these options of its own; "" if none does."""
+    decided = "target" in known or "target" in _set
+    return "" if decided or "target" not in environment() else _TARGET
+
+
+_TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 
 
 def target_in_effect() -> str:

@@ -45,6 +45,11 @@ def ndarray(
     kind = dtype if type(dtype) is Dtype else dtype_of(dtype)
     called = name or name_of_caller(1)
     if region is sbuf or region is psum:
+        if not hasattr(shape, "__len__"):
+            raise TypeError(
+                "shape must be a sequence of ints, not "
+                f"{type(shape).__name__}"
+            )
         if len(shape) == 1:
             shape = (shape[0], 1)
         if not trace.precise:
