@@ -102,8 +102,8 @@ bool WarnOfDuplicateElements(const Tile& dst, FindingSink& sink) {
   d.message = absl::StrCat(
       "dst: its elements ", first, " and ", second,
       dst.space == Space::kHbm ? "" : " of each partition",
-      " are the same place, and the parts of a transfer run at the same time: "
-      "which value stays depends on their order");
+      " are the same place: which value stays depends on the order of "
+      "descriptors");
   d.details = {{"positions", absl::StrCat(first, ", ", second)}};
   d.remedy = "write every element once; to repeat, broadcast src";
   d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";

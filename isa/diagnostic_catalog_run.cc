@@ -85,6 +85,13 @@ constexpr CatalogEntry kEntries[] = {
      "what the device gives.",
      "nc_matmul(is_transpose=True) with a moving tile of ones",
      "Pass an identity, or leave is_transpose out.", Severity::kWarning, true},
+    {"operand.overlap", kUnspecified,
+     "An instruction writes an element of dst where it reads a later element "
+     "of another operand: no document says which value that sees. Here each "
+     "row is read before it is written.",
+     "tensor_copy(dst=t[:, 1:24], src=t[:, 0:23])",
+     "Write to another tile, or in place: element onto element.",
+     Severity::kWarning, true},
     {"dma_copy.overlap", kUnspecified,
      "A DMA's source and destination share bytes: its parts run at the same "
      "time, so what it reads depends on what has been written.",

@@ -49,7 +49,7 @@ def _better(signature: str, invoked: str) -> str:
             return f"{called} got multiple values for argument {name!r}"
     if given > len(names):
         hint = ""
-        if len(names) == 1:
+        if names in (["shape"], ["dims"]):
             hint = f"; a sequence is given in brackets: {definition.name}((...))"
         return (
             f"{called} takes {len(names)} positional "
