@@ -32,7 +32,7 @@ def doing(use):
     (lambda x, t: x.permute(axes=(1, 0)),
      "permute() got an unexpected keyword argument 'axes'; it takes dims"),
     (lambda x, t: t.reshape(8, 24),
-     "reshape() takes 1 positional argument (shape) but 2 were given; a "
+     "reshape() takes 1 positional argument (shape) but 2 were given; one "
      "sequence is given in brackets: reshape((...))"),
     (lambda x, t: t.broadcast(1),
      "broadcast() missing required argument: 'size'"),

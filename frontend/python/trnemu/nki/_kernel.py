@@ -139,7 +139,8 @@ class Kernel:
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
         strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
-        max_wall_time, time, stop_at_nan, summary, save. TypeError for an unknown one."""
+        max_wall_time, time, stop_at_nan, summary, save. TypeError for an
+        unknown one."""
         _check_names(options, _OPTIONS)
         return self._like(options={**self.options, **options})
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from trnemu import _trnemu
 from trnemu.nki import _trace
+from trnemu.nki._jumps import continues
 from trnemu.nki._source import tree_of
 from trnemu.nki._tensor import VirtualRegister, make_register
 from trnemu.nki._trace import Trace, refuse
@@ -242,7 +243,7 @@ def test(register: VirtualRegister) -> bool:
         if (
             _ASKS_TWICE
             and loops[-1].entry == frame.f_lasti
-            and not _continues(statement, tree_of(frame.f_code.co_filename))
+            and not continues(statement, tree_of(frame.f_code.co_filename))
         ):
             _refuse_left("while", loops[-1])  # it is entered anew
         if loops[-1].register != register.index:
@@ -262,64 +263,6 @@ def test(register: VirtualRegister) -> bool:
     trace.core.begin_while(register)
     loops.append(_While(frame, place, register.index, frame.f_lasti))
     return True
-
-
-def _continues(loop: ast.While, tree: ast.AST | None) -> bool:
-    """Whether `continue` leads back to where the loop asks first, and nothing
-    else can: a loop of Python around it could enter it anew, after `break` or
-    an exception (after `return` it is another frame)."""
-    jumps = {type(jump) for jump in _jumps(loop.body)}
-    if ast.Continue not in jumps:
-        return False
-    around = _around(tree, loop)
-    kinds = [type(node) for node in around]
-    if not any(kind in (ast.For, ast.While) for kind in kinds):
-        return True
-    return ast.Break not in jumps and not any(
-        kind in _CATCHING for kind in kinds
-    )
-
-
-_CATCHING = tuple(
-    getattr(ast, name)
-    for name in ("Try", "TryStar", "With")
-    if hasattr(ast, name)
-)
-
-
-def _jumps(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The break and continue statements of a loop's own."""
-    for statement in body:
-        if isinstance(statement, (ast.Break, ast.Continue)):
-            yield statement
-        inner = [
-            part
-            for name in ("body", "orelse", "finalbody")
-            for part in getattr(statement, name, [])
-        ]
-        for several in ("handlers", "cases"):
-            for one in getattr(statement, several, []):
-                inner += one.body
-        if isinstance(statement, (ast.For, ast.While)):
-            inner = statement.orelse  # the body's are that loop's
-        if not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-            yield from _jumps(inner)
-
-
-def _around(tree: ast.AST | None, node: ast.AST) -> list[ast.AST]:
-    """What is around a statement within its function, innermost first."""
-    parents = {
-        child: parent
-        for parent in ast.walk(tree or node)
-        for child in ast.iter_child_nodes(parent)
-    }
-    found: list[ast.AST] = []
-    while node in parents:
-        node = parents[node]
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            break
-        found.append(node)
-    return found
 
 
 def _asks_twice() -> bool:

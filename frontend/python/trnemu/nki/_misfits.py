@@ -50,7 +50,7 @@ def _better(signature: str, invoked: str) -> str:
     if given > len(names):
         hint = ""
         if names in (["shape"], ["dims"]):
-            hint = f"; a sequence is given in brackets: {definition.name}((...))"
+            hint = f"; one sequence is given in brackets: {called[:-1]}(...))"
         return (
             f"{called} takes {len(names)} positional "
             f"argument{'s' * (len(names) != 1)} ({', '.join(names)}) but "

@@ -39,7 +39,9 @@ class Shape(tuple[int, ...]):
 
 
 # Methods of NumPy's arrays that are functions here.
-_LIKE_NUMPY = ("all", "copy", "max", "mean", "min", "prod", "sum", "transpose", "var")
+_LIKE_NUMPY = frozenset(
+    "all copy max mean min prod sum transpose var".split()
+)
 
 
 class NkiTensor(_trnemu.NkiView, NKIObject):
