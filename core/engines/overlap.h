@@ -12,7 +12,8 @@ namespace trnemu {
 // The first element of `dst`, in the order of a partition's row, whose bytes a
 // later element of `src` has: an engine that reads and writes element after
 // element would meet its own result there. {-1, -1}: there is none. Exact for
-// tiles on chip of as many elements a partition; of others there is none.
+// tiles on chip of as many elements a partition; of others, and of one view
+// onto itself, there is none.
 struct Ahead {
   int64_t written = -1;
   int64_t read = -1;
