@@ -121,9 +121,8 @@ Ticks DmaEngines::Share(OneEngine& engine, const Running& job,
   return jobs.back().done;
 }
 
-Ticks DmaEngines::Add(size_t index, Ticks now, const DmaJob& job,
-                      std::vector<Delay>& delays) {
-  OneEngine& engine = engines_[index];
+Ticks DmaEngines::AddTo(OneEngine& engine, Ticks now, const DmaJob& job,
+                        std::vector<Delay>& delays) {
   now = std::max(now, engine.at);
   Advance(engine, now);
   const Running added{job, job.busy, 0, 0};
@@ -134,6 +133,37 @@ Ticks DmaEngines::Add(size_t index, Ticks now, const DmaJob& job,
   Serve(engine.jobs, engine.at, now);
   engine.at = now;
   return Share(engine, added, delays);
+}
+
+void DmaEngines::Separate() {
+  for (size_t e = 1; e < engines_.size(); ++e) {
+    engines_[e] = engines_[0];
+    for (Running& job : engines_[e].jobs) {
+      job.part = static_cast<int32_t>(e);
+      job.queue += static_cast<uint32_t>(e);
+    }
+  }
+  alike_ = false;
+}
+
+Ticks DmaEngines::Add(size_t index, Ticks now, const DmaJob& job,
+                      std::vector<Delay>& delays) {
+  if (alike_) Separate();
+  return AddTo(engines_[index], now, job, delays);
+}
+
+bool DmaEngines::AddToEach(Ticks now, const DmaJob& job, Ticks& done,
+                           std::vector<Delay>& delays) {
+  if (!alike_) {
+    // Engines that have nothing to do are alike again.
+    for (OneEngine& engine : engines_) {
+      Advance(engine, std::max(now, engine.at));
+      if (!engine.jobs.empty()) return false;
+    }
+    alike_ = true;
+  }
+  done = AddTo(engines_[0], now, job, delays);
+  return true;
 }
 
 }  // namespace trnemu

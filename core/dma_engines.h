@@ -51,6 +51,13 @@ class DmaEngines {
   Ticks Add(size_t engine, Ticks now, const DmaJob& job,
             std::vector<Delay>& delays);
 
+  // Adds a part to each engine, alike but for their numbers: part p, of queue
+  // job.queue + p, to engine p. Gives false, and does nothing, if the engines
+  // do not stand alike; else `done` is when each of them is. A delay is of
+  // every part of its transfer, and names the first.
+  bool AddToEach(Ticks now, const DmaJob& job, Ticks& done,
+                 std::vector<Delay>& delays);
+
  private:
   struct Running : DmaJob {
     Ticks left = 0;  // of busy, at OneEngine::at
@@ -67,10 +74,17 @@ class DmaEngines {
   // Serves what comes before `now` and drops what is finished.
   static void Advance(OneEngine& engine, Ticks now);
   static Ticks Append(OneEngine& engine, Running job);
+  Ticks AddTo(OneEngine& engine, Ticks now, const DmaJob& job,
+              std::vector<Delay>& delays);
+  // Gives each engine its own jobs: from now on they differ.
+  void Separate();
   Ticks Share(OneEngine& engine, const Running& job,
               std::vector<Delay>& delays);
 
   std::vector<OneEngine> engines_;
+  // All engines stand as the first, whose jobs have the numbers of its parts
+  // and queues; the others' entries mean nothing.
+  bool alike_ = true;
   std::vector<Running> scratch_;
 };
 

@@ -47,8 +47,8 @@ std::vector<StreamFacts> FindStreamFacts(const Program& program) {
     const auto places = FindLoopPlaces(core);
     for (Engine engine : kSequencers) {
       const auto& stream = core.stream(engine);
-      facts.push_back({CountRegisters(core, stream),
-                       StreamLoops(core, stream, places)});
+      facts.push_back(
+          {CountRegisters(core, stream), StreamLoops(core, stream, places)});
     }
   }
   return facts;

@@ -186,6 +186,11 @@ class Runner : public FindingSink {
                         uint32_t queue, const DmaCost& cost,
                         const DmaPartTime& time, Ticks start,
                         bool shared_engines = true);
+  // A transfer of a part for each engine, alike but for their numbers; `queue`
+  // is the first's. False, and nothing is done, if the engines differ.
+  bool AddToEachEngine(size_t core, int64_t transfer, uint32_t queue,
+                       const DmaCost& cost, const DmaPartTime& time,
+                       Ticks start, PartTimes& times);
   // A part that was scheduled is done later than was said.
   void Delay(const DmaEngines::Delay& delay);
   // Whether parts are done only later than their event says; then they have

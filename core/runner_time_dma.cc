@@ -4,6 +4,27 @@
 #include "core/runner.h"
 
 namespace trnemu {
+namespace {
+
+// Whether the parts are one for each engine and move the same: as many
+// elements, with as many runs among them.
+bool PartsAlike(const DmaRuns& runs, const std::vector<DmaPart>& parts,
+                size_t engines) {
+  if (parts.size() != engines || parts.empty()) return false;
+  const int64_t count = parts[0].count;
+  if (count == 0) return false;
+  for (const int64_t run : {runs.to, runs.from, runs.both}) {
+    if (run % count != 0 && count % run != 0) return false;
+  }
+  int64_t first = 0;
+  for (const DmaPart& part : parts) {
+    if (part.first != first || part.count != count) return false;
+    first += count;
+  }
+  return true;
+}
+
+}  // namespace
 
 Ticks& Runner::QueueFree(uint32_t queue) { return queue_free_[queue]; }
 
@@ -60,6 +81,32 @@ Runner::PartTimes Runner::AddToEngine(size_t core, int64_t transfer,
   return {start, free - time.busy, free, done - cost.notify, done};
 }
 
+bool Runner::AddToEachEngine(size_t core, int64_t transfer, uint32_t queue,
+                             const DmaCost& cost, const DmaPartTime& time,
+                             Ticks start, PartTimes& times) {
+  const Ticks extra = time.payload - time.busy + cost.notify;
+  DmaEngines& engines = dma_engines_[core];
+  Ticks done = 0;
+  if (!engines.AddToEach(now_, {transfer, 0, queue, start, time.busy, extra},
+                         done, delays_)) {
+    return false;
+  }
+  for (const DmaEngines::Delay& d : delays_) {
+    for (Ticks& part : transfers_[static_cast<size_t>(d.transfer)].done) {
+      part = std::max(part, d.done);
+    }
+  }
+  delays_.clear();
+  profile_.engines[static_cast<size_t>(Engine::kDma)].busy +=
+      time.busy * static_cast<Ticks>(engines.size());
+  if (cost.hbm_sides > 0) {
+    hbm_until_[core] = std::max(hbm_until_[core], done - cost.notify);
+  }
+  const Ticks free = done - extra;
+  times = {start, free - time.busy, free, done - cost.notify, done};
+  return true;
+}
+
 void Runner::Delay(const DmaEngines::Delay& delay) {
   Transfer& t = transfers_[static_cast<size_t>(delay.transfer)];
   Ticks& done = t.done[static_cast<size_t>(delay.part)];
@@ -108,12 +155,28 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   const int sharers = Sharers(s.core, cost, payload);
   DmaShape timed;
   DmaPartTime time;
+  PartTimes together;
+  bool alike =
+      !t.dma.nothing && PartsAlike(runs, t.parts, dma_engines_[s.core].size());
+  if (alike) {
+    timed = ShapeOfDmaPart(runs, t.parts[0]);
+    time = time_.TimeOfDmaPart(cost, timed, sharers);
+    alike = AddToEachEngine(s.core, index, set * kDmaQueues, cost, time,
+                            payload, together);
+  }
+  if (alike) {
+    const auto n = static_cast<int64_t>(t.parts.size());
+    CountPart(t.dma, {0, n * t.parts[0].count}, {.bytes = n * timed.bytes});
+  }
   for (size_t p = 0; p < t.parts.size(); ++p) {
     const uint32_t queue = set * kDmaQueues + static_cast<uint32_t>(p);
     DmaShape shape;
     PartTimes times = {payload, payload, payload, payload,
                        payload + cost.notify};
-    if (t.parts[p].count > 0 && !t.dma.nothing) {
+    if (alike) {
+      shape = timed;
+      times = together;
+    } else if (t.parts[p].count > 0 && !t.dma.nothing) {
       shape = ShapeOfDmaPart(runs, t.parts[p]);
       CountPart(t.dma, t.parts[p], shape);
       if (shape.bytes != timed.bytes || shape.rows != timed.rows) {

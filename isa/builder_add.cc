@@ -387,8 +387,7 @@ absl::Status ProgramBuilder::Add(Call& call, const CallOptions& given) {
   const size_t count = draft_.instructions[core_].size();
   operation.expand(call, emitter);
   emitter.Attach(options, *meeting);
-  last_count_ =
-      static_cast<int64_t>(draft_.instructions[core_].size() - count);
+  last_count_ = static_cast<int64_t>(draft_.instructions[core_].size() - count);
   return absl::OkStatus();
 }
 

@@ -41,11 +41,11 @@ void ProgramBuilder::SettleInputs() {
 }
 
 ProgramBuilder::Added ProgramBuilder::LastAdded() const {
-  const auto end =
-      static_cast<int64_t>(draft_.instructions[core_].size()) -
-      put_before_[core_];
+  const auto end = static_cast<int64_t>(draft_.instructions[core_].size()) -
+                   put_before_[core_];
   const auto& open = open_loops_[core_];
-  return {core_, end - last_count_, end - 1, open.empty() ? 0 : open.back() + 1};
+  return {core_, end - last_count_, end - 1,
+          open.empty() ? 0 : open.back() + 1};
 }
 
 // Loops that are open where an instruction stands, as numbers + 1.

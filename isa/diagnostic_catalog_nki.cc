@@ -22,7 +22,8 @@ constexpr CatalogEntry kEntries[] = {
      "kernel(x[0:8], x[4:12]) of a kernel that writes to its first argument",
      "Pass copies, or the whole array once."},
     {"nki.branch_on_values", kIllegal,
-     "A kernel takes a branch on values of a tensor, or uses one as an index or "
+     "A kernel takes a branch on values of a tensor, or uses one as an index "
+     "or "
      "loop bound. Values are visible here while a kernel is recorded, for "
      "looking at; the device has none when the kernel is compiled. An assert "
      "may use them.",
@@ -58,9 +59,11 @@ constexpr CatalogEntry kEntries[] = {
      "A wrapper of nl between an integer tile and a number that float32, in "
      "which the instruction computes, does not hold.",
      "nl.add(int32_tile, 16777217)",
-     "Use a tile of the number: two 32-bit integer tiles are computed exactly."},
+     "Use a tile of the number: two 32-bit integer tiles are computed "
+     "exactly."},
     {"nki.item_assignment", kIllegal,
-     "Something else than a tensor of the part's shape is assigned to part of a "
+     "Something else than a tensor of the part's shape is assigned to part of "
+     "a "
      "tensor, or NumPy is given a tensor to write to.",
      "tile[0:4, :] = 0",
      "nisa.memset for a number; assign a tensor of the same shape."},
@@ -80,7 +83,8 @@ constexpr CatalogEntry kEntries[] = {
      "def body(i): ...; return tile",
      "Return nothing; keep what goes on in a tensor made before the loop."},
     {"nki.nested_options", kIllegal,
-     "A kernel that another kernel calls has an option, or a schedule, that the "
+     "A kernel that another kernel calls has an option, or a schedule, that "
+     "the "
      "outer one has not: it becomes a part of the outer one's program.",
      "inner.with_options(target=\"trn3\")(x) in a kernel for trn2",
      "Give the option to the outer kernel."},
@@ -90,8 +94,7 @@ constexpr CatalogEntry kEntries[] = {
     {"nki.no_instruction", kIllegal,
      "A function of nl that the device has no instruction for; simulators in "
      "plain Python compute it.",
-     "nl.divide(a, b), nl.mod(a, b)",
-     "Multiply by nl.reciprocal(b)."},
+     "nl.divide(a, b), nl.mod(a, b)", "Multiply by nl.reciprocal(b)."},
     {"nki.no_module", kUnsupported,
      "A module of the vendor's package that trnemu does not have.",
      "import nki.compiler.kernel_builder",
@@ -150,11 +153,11 @@ constexpr CatalogEntry kEntries[] = {
      "ap(scalar_offset=register) for addresses."},
     {"nki.replica_group", kIllegal, "A rank is in two replica groups.",
      "ReplicaGroup([[0, 1], [1, 2]])", "Groups of ranks may not overlap."},
-    {"nki.return", kIllegal,
-     "A kernel returns a tile in SBUF or PSUM.", "return tile",
-     "Copy it to a tensor in nl.shared_hbm and return that."},
+    {"nki.return", kIllegal, "A kernel returns a tile in SBUF or PSUM.",
+     "return tile", "Copy it to a tensor in nl.shared_hbm and return that."},
     {"nki.results_differ", kIllegal,
-     "The cores of a kernel return different things: the launch has one result.",
+     "The cores of a kernel return different things: the launch has one "
+     "result.",
      "return x if nl.program_id(0) == 0 else None",
      "Return the same shared_hbm tensors on both cores."},
     {"nki.schedule_count", kIllegal,
@@ -177,8 +180,10 @@ constexpr CatalogEntry kEntries[] = {
      "if nl.program_id(0) == 0: nl.ndarray(..., buffer=nl.shared_hbm)",
      "Allocate the same ones in the same order on both cores."},
     {"nki.strict", kIllegal,
-     "With strict_frontend: a kernel uses Python that the device's own front end "
-     "refuses, or evaluates otherwise (a warning), though it runs here. The ids "
+     "With strict_frontend: a kernel uses Python that the device's own front "
+     "end "
+     "refuses, or evaluates otherwise (a warning), though it runs here. The "
+     "ids "
      "are nki.strict.CONSTRUCT; docs/nki-strict-frontend.md lists them.",
      "[n * 2 for n in x.shape] in a kernel: nki.strict.comprehension",
      "Write what the report says instead.", Severity::kError, true},
@@ -199,7 +204,7 @@ constexpr CatalogEntry kEntries[] = {
      "nl.while_loop(4, body)",
      "nisa.register_alloc(value) for init; return the register with the next "
      "condition."},
-// For isa/diagnostic_catalog_nki.cc, sorted by id among the others.
+    // For isa/diagnostic_catalog_nki.cc, sorted by id among the others.
     {"nki.ap_of_view", kIllegal,
      "ap of a part of a tensor that does not start where the tensor starts, "
      "under an API before 0.5, where ap is for whole tensors.",
@@ -234,13 +239,13 @@ constexpr CatalogEntry kEntries[] = {
      "nisa.range_select(..., on_false_value=0.0)  # api=\"0.2\"",
      "Leave the argument out."},
     {"nki.output_hbm", kIllegal,
-     "With strict_frontend: a kernel returns a tensor in nl.hbm. From API 0.3 on the compiler asks "
+     "With strict_frontend: a kernel returns a tensor in nl.hbm. From API 0.3 "
+     "on the compiler asks "
      "for nl.shared_hbm, says the migration guide; kernels of the same "
      "documentation return nl.hbm, so that it is a warning.",
      "out = nl.ndarray(shape, dtype, buffer=nl.hbm); ...; return out",
      "buffer=nl.shared_hbm.", Severity::kWarning, true},
-    {"nki.removed", kIllegal,
-     "An instruction that the API no longer has.",
+    {"nki.removed", kIllegal, "An instruction that the API no longer has.",
      "nisa.tensor_copy_dynamic_src(dst=a, src=b)",
      "nisa.tensor_copy, with tensor.ap(pattern, scalar_offset=index)."},
 };

@@ -8,8 +8,9 @@ Each row of spec/timing.md 1.1, 1.3, 1.4, 1.5, 2.1 and 2.2 has a probe
 what the source says and what the model says at sizes over the row's range, the
 error, and whether it keeps the tolerance; rows that cannot be met together
 with another one are listed with it. Where a source prints a law it is the
-constant; nothing is fitted here. Errors are reported at every second size,
-where there are more than one. Exit code 1: a row is beyond its tolerance.
+constant; nothing is fitted here (holdout.py does that, of points). Errors are
+reported at every second size, where there are more than one. page.py writes the
+tables into docs/timing.md. Exit code 1: a row is beyond its tolerance.
 """
 
 from __future__ import annotations
@@ -78,12 +79,14 @@ HEAD = ["section", "row", "sizes", "status", "worst at", "measured",
         "simulated", "error", "tolerance", ""]
 
 
+def as_markdown(table: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in table]
+    return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:], ""])
+
+
 def show(table: list[list[str]], markdown: bool) -> None:
     if markdown:
-        print("| " + " | ".join(table[0]) + " |")
-        print("|" + "---|" * len(table[0]))
-        for cells in table[1:]:
-            print("| " + " | ".join(cells) + " |")
+        print(as_markdown(table), end="")
         return
     widths = [max(len(r[i]) for r in table) for i in range(len(table[0]))]
     for cells in table:

@@ -91,9 +91,10 @@ def array_rows(row: Callable[..., Row]) -> Iterator[Row]:
 
 def spot_rows() -> Iterator[Row]:
     def row(op: str, name: str, ns: float, simulated: Callable[[], float],
-            contradicts: str = "") -> Row:
-        return Row("1.5", op, name, lambda n: ns, lambda n: simulated(), [1],
-                   10, "PIX", contradicts)
+            section: str = "1.5", status: str = "PIX",
+            unit: str = "ns") -> Row:
+        return Row(section, op, name, lambda n: ns, lambda n: simulated(), [1],
+                   10, status, unit=unit)
 
     f, h = "float32", "bfloat16"
     yield row("activation", "ACTIVATE fp32, 1 element", 159,
@@ -110,9 +111,9 @@ def spot_rows() -> Iterator[Row]:
               lambda: p.engine_time(T, p.dma(32768, partitions=1)))
     yield row("dma_copy", "4 B on one engine", 7,
               lambda: p.engine_time(T, p.dma(4, partitions=1)))
-    yield row("dma_copy", "1 KiB rows (B/ns)", 103,
+    yield row("dma_copy", "1 KiB rows", 103,
               lambda: 128 * 1024 / p.dma_interval(T, p.dma(1024)),
-              "1.5 DMA 4 B 7 ns and 18.1 B/ns: 257 B/ns")
+              "2.2", "DER", "B/ns")
 
 
 def trn3_rows() -> Iterator[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import row_probes as p
-from rows_trn2 import T, Row, law
+from rows_trn2 import Points, Row, T, law
 
 WARM = 64  # matmuls after which the engine runs at full rate
 
@@ -127,10 +127,11 @@ def dma_rows(full: bool) -> Iterator[Row]:
               lambda n: row_time(4000), [4000], 10, "PIX")
     yield row("32,000 bytes, one engine", lambda n: 1208,
               lambda n: row_time(32000), [32000], 10, "PIX")
-    share = {32: 1.4, 64: 2.6, 128: 5.2, 256: 10.3, 512: 20.6, 1024: 42.3,
-             2048: 81.3, 4096: 96.6, 8192: 98.3, 16384: 99.0, 32768: 100.0}
+    share = Points({32: 1.4, 64: 2.6, 128: 5.2, 256: 10.3, 512: 20.6,
+                    1024: 42.3, 2048: 81.3, 4096: 96.6, 8192: 98.3,
+                    16384: 99.0, 32768: 100.0})
     yield row("relative throughput by bytes a partition, software generation",
-              lambda n: share[n], relative, list(share), 10, "PIX", unit="%")
+              share, relative, list(share), 10, "PIX", unit="%")
     yield row("sustained, 4 to 7 KiB rows", lambda n: 406.5,
               lambda n: 128 * n / p.dma_interval(T, p.dma(n)),
               [4096, 7168], 10, "DER", unit="B/ns")

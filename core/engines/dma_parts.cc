@@ -24,6 +24,16 @@ int64_t FirstPartition(int64_t queue, int64_t queues) {
 void Split(int64_t total, const Tile* chip, int queues,
            std::vector<DmaPart>& parts) {
   parts.resize(static_cast<size_t>(queues));
+  // Divisions are slow, and many transfers fill what they are split over.
+  const bool whole = chip != nullptr && chip->partitions == kPartitions &&
+                     kPartitions % queues == 0;
+  if (whole || (chip == nullptr && total % queues == 0)) {
+    const int64_t count = total / queues;
+    for (int q = 0; q < queues; ++q) {
+      parts[static_cast<size_t>(q)] = {q * count, count};
+    }
+    return;
+  }
   int64_t done = 0;
   for (int q = 0; q < queues; ++q) {
     int64_t end = 0;

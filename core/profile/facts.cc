@@ -56,14 +56,13 @@ double FlopsOf(const CoreProgram& core, const Instruction& i) {
   const auto operands = core.OperandsOf(i);
   if (i.opcode == Opcode::kMultiplyMovingMx) {
     using S = slot::MultiplyMovingMx;
-    return kPacked * MultiplyFlops(operands[S::kDst].access,
-                                   operands[S::kMoving].access);
+    return kPacked *
+           MultiplyFlops(operands[S::kDst].access, operands[S::kMoving].access);
   }
   if (i.opcode != Opcode::kMultiplyMoving) return 0;
   using S = slot::MultiplyMoving;
   const double passes = core.AttributesOf(i)[S::kPass].integer() != 0 ? 2 : 1;
-  return MultiplyFlops(operands[S::kDst].access,
-                       operands[S::kMoving].access) /
+  return MultiplyFlops(operands[S::kDst].access, operands[S::kMoving].access) /
          passes;
 }
 

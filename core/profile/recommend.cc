@@ -283,7 +283,8 @@ Advice FewPartitions(const ProfileReport& report) {
   r.evidence = absl::StrCat(
       "instructions that take ", Nanoseconds(narrow.time),
       " of the critical path use ",
-      absl::StrFormat("%.0f", all * partitions / static_cast<double>(narrow.time)),
+      absl::StrFormat("%.0f",
+                      all * partitions / static_cast<double>(narrow.time)),
       " of ", absl::StrFormat("%.0f", all), " partitions",
       SourceOf(report, *narrow.first));
   r.saves = saves;
@@ -315,8 +316,7 @@ Advice EngineImbalance(const ProfileReport& report) {
       // and no more than it has time for.
       if (movable.count < 2) continue;
       const Ticks saves =
-          std::min(movable.time / 2,
-                   report.end - idle_busy - movable.time / 2);
+          std::min(movable.time / 2, report.end - idle_busy - movable.time / 2);
       if (saves <= idle_busy || !Worth(report, saves) ||
           (best && best->saves >= saves)) {
         continue;
@@ -332,8 +332,8 @@ Advice EngineImbalance(const ProfileReport& report) {
                        "Compare their costs first: trnemu info OPERATION.");
       best->evidence = absl::StrCat(
           "the ", std::string(Name(busy)), " engine takes ",
-          Nanoseconds(movable.time), " of the critical path with ", movable.count,
-          " instructions that the ", std::string(Name(idle)),
+          Nanoseconds(movable.time), " of the critical path with ",
+          movable.count, " instructions that the ", std::string(Name(idle)),
           " engine could run, which is busy ",
           Percent(report.ShareOf(idle_busy)), " of the time",
           SourceOf(report, *movable.first));

@@ -284,9 +284,9 @@ void RaceDetector::Unordered(const RaceAccess& before, const RaceAccess& after,
   const bool swapped = IsWrittenBefore(after, before);
   const RaceAccess& earlier = swapped ? after : before;
   const RaceAccess& later = swapped ? before : after;
-  const bool replicated = IsReplicated(
-      program_, earlier, sequencers_[earlier.sequencer].core, later,
-      sequencers_[later.sequencer].core);
+  const bool replicated =
+      IsReplicated(program_, earlier, sequencers_[earlier.sequencer].core,
+                   later, sequencers_[later.sequencer].core);
   const Hazard hazard =
       replicated ? Hazard{4, "race.replicated_write", "write after write"}
                  : HazardOf(earlier, later);

@@ -159,8 +159,7 @@ class BoundBuilder {
   nb::object Add(nb::handle self, size_t index, nb::tuple args,
                  nb::dict kwargs) {
     std::unique_ptr<Call> call = builder().NewCall(*Operations()[index]);
-    const CallExtras extras =
-        ReadArguments(*call, serial_, args, kwargs, nki_);
+    const CallExtras extras = ReadArguments(*call, serial_, args, kwargs, nki_);
     CallOptions options;
     options.waits = extras.waits;
     options.signals = extras.signals;
@@ -211,8 +210,8 @@ class BoundBuilder {
     }
     if (reg->builder != serial_) {
       RaiseHere(Category::kIllegal, "argument.builder",
-                absl::StrCat(std::string(what),
-                             " is a register of another ", Whole()));
+                absl::StrCat(std::string(what), " is a register of another ",
+                             Whole()));
     }
     Value result = Value::Register(reg->index);
     result.core = reg->core;
@@ -438,8 +437,9 @@ void BindBuilder(nb::module_& m) {
       .def("settle_inputs", &BoundBuilder::SettleInputs)
       .def("address_of", &BoundBuilder::AddressOf, nb::arg("view"))
       .def("kind_of", &BoundBuilder::KindOf, nb::arg("view"))
-      .def("clone", [](const BoundBuilder& b) { return new BoundBuilder(b); },
-           nb::rv_policy::take_ownership)
+      .def(
+          "clone", [](const BoundBuilder& b) { return new BoundBuilder(b); },
+          nb::rv_policy::take_ownership)
       .def_prop_ro("instructions", &BoundBuilder::CountInstructions)
       .def("build", &BoundBuilder::Build);
 }

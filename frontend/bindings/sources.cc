@@ -34,9 +34,7 @@ void SetKernel(nb::handle code) {
   Py_XDECREF(before);
 }
 
-PyCodeObject* Kernel() {
-  return reinterpret_cast<PyCodeObject*>(kernel_code);
-}
+PyCodeObject* Kernel() { return reinterpret_cast<PyCodeObject*>(kernel_code); }
 
 bool Sources::IsOurs(PyCodeObject* code) {
   const auto [at, added] = codes_.try_emplace(code);

@@ -93,9 +93,9 @@ class ProfileVerb {
     if (!result.ok()) return result.status();
     result_ = *std::move(result);
     progress_.Say("analysing");
-    report_ = MakeProfileReport(
-        program_, {device_, &device_->hardware()}, std::move(timeline),
-        result_.profile.end, program_->name);
+    report_ = MakeProfileReport(program_, {device_, &device_->hardware()},
+                                std::move(timeline), result_.profile.end,
+                                program_->name);
     return absl::OkStatus();
   }
 

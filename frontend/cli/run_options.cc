@@ -283,8 +283,7 @@ absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const Program& program,
   auto device = Device::Create(target, cores, *std::move(hardware));
   if (!device.ok()) return device;
   // Before constants are copied.
-  absl::Status fits =
-      CheckHostMemory(program, (*device)->hardware(), options);
+  absl::Status fits = CheckHostMemory(program, (*device)->hardware(), options);
   if (!fits.ok()) return fits;
   return device;
 }

@@ -146,8 +146,7 @@ bool IsRank(const Value& v) { return v.integer == 0 || v.integer == 1; }
 constexpr int64_t kGpsimdDmaElements = 256;
 
 constexpr Rule kExchangeRules[] = {
-    {"sendrecv.generation", "gen >= 3",
-     "nki/api/nki/isa/__init__.py:2976",
+    {"sendrecv.generation", "gen >= 3", "nki/api/nki/isa/__init__.py:2976",
      [](const Call& c) { return c.hardware->features.lnc2; }, "send_to_rank",
      "{target} cannot join two cores to one logical core, so there is nobody "
      "to exchange with; trn2 and trn3 can",

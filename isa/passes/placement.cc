@@ -136,8 +136,7 @@ class InOrder {
   // Room behind the tile before, or from the start where that ends the turn.
   std::optional<int64_t> Find(const IntervalSet& free, const LiveTile& tile,
                               int64_t alignment) const {
-    const auto behind =
-        FindRoom(region_, free, cursor_, tile.size, alignment);
+    const auto behind = FindRoom(region_, free, cursor_, tile.size, alignment);
     if (cursor_ == 0 || (behind && *behind + tile.size <= turn_)) return behind;
     const auto low = FindRoom(region_, free, 0, tile.size, alignment);
     if (!behind || (low && *low + tile.size <= turn_)) return low;

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
 namespace trnemu {
 namespace {
 
@@ -98,6 +104,88 @@ TEST_F(DmaEnginesTest, IsBusyForTheSumOfItsParts) {
   EXPECT_GE(last, sum);
   EXPECT_LE(last, sum + 200 * 5);  // shares are rounded down
 }
+
+// What AddToEach does for all engines at once is what Add does for one after
+// the other; transfers of some parts alone come in between.
+class DmaEnginesTogetherTest : public testing::TestWithParam<uint32_t> {
+ protected:
+  static constexpr size_t kEngines = 4;
+
+  void Each(int64_t transfer, Ticks now, uint32_t set, Ticks busy,
+            Ticks extra) {
+    Ticks done = 0;
+    if (!together_.AddToEach(now,
+                             {transfer, 0, set * kDmaQueues, now, busy, extra},
+                             done, delays_)) {
+      ++refused_;
+      for (size_t e = 0; e < kEngines; ++e) {
+        Part(together_, at_once_, transfer, e, now, set, busy, extra);
+      }
+    } else {
+      for (const auto& d : delays_) {
+        for (size_t e = 0; e < kEngines; ++e) Put(at_once_, d.transfer, e, d);
+      }
+      delays_.clear();
+      for (size_t e = 0; e < kEngines; ++e) at_once_[{transfer, e}] = done;
+    }
+    for (size_t e = 0; e < kEngines; ++e) {
+      Part(apart_, one_by_one_, transfer, e, now, set, busy, extra);
+    }
+  }
+  void One(int64_t transfer, size_t engine, Ticks now, uint32_t set, Ticks busy,
+           Ticks extra) {
+    Part(together_, at_once_, transfer, engine, now, set, busy, extra);
+    Part(apart_, one_by_one_, transfer, engine, now, set, busy, extra);
+  }
+
+  using Ends = std::map<std::pair<int64_t, size_t>, Ticks>;
+  static void Put(Ends& ends, int64_t transfer, size_t engine,
+                  const DmaEngines::Delay& d) {
+    Ticks& end = ends[{transfer, engine}];
+    end = std::max(end, d.done);
+  }
+  void Part(DmaEngines& engines, Ends& ends, int64_t transfer, size_t e,
+            Ticks now, uint32_t set, Ticks busy, Ticks extra) {
+    const uint32_t queue = set * kDmaQueues + static_cast<uint32_t>(e);
+    ends[{transfer, e}] = engines.Add(
+        e, now, {transfer, static_cast<int32_t>(e), queue, now, busy, extra},
+        delays_);
+    for (const auto& d : delays_) {
+      Put(ends, d.transfer, static_cast<size_t>(d.part), d);
+    }
+    delays_.clear();
+  }
+
+  DmaEngines together_{kEngines}, apart_{kEngines};
+  std::vector<DmaEngines::Delay> delays_;
+  Ends at_once_, one_by_one_;
+  int refused_ = 0;
+};
+
+TEST_P(DmaEnginesTogetherTest, EndsEachPartWhenItWouldEndAlone) {
+  std::mt19937 random(GetParam());
+  const auto below = [&](uint32_t n) { return random() % n; };
+  Ticks now = 0;
+  int each = 0;
+  for (int64_t transfer = 0; transfer < 200; ++transfer) {
+    now += below(4) == 0 ? 2000 : below(150);
+    const uint32_t set = below(3);
+    const Ticks busy = 12 * (1 + below(40)), extra = below(60);
+    if (below(8) == 0) {
+      One(transfer, below(kEngines), now, set, busy, extra);
+    } else {
+      ++each;
+      Each(transfer, now, set, busy, extra);
+    }
+    ASSERT_EQ(at_once_, one_by_one_) << "after transfer " << transfer;
+  }
+  // Both ways were taken, and the engines stood alike again.
+  EXPECT_GT(refused_, 0);
+  EXPECT_LT(refused_, each / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, DmaEnginesTogetherTest,
+                         testing::Range(0U, 20U));
 
 }  // namespace
 }  // namespace trnemu

@@ -113,6 +113,7 @@ def within(inner, **options):
     {"strict": True}, {"strict_frontend": True}, {"seed": 7},
     {"schedule": "program"}, {"precise_fp": False}, {"max_instructions": 9},
     {"time": False}, {"stop_at_nan": True}, {"summary": True}, {"save": "f"},
+    {"profile": True}, {"profile_html": "f"}, {"profile_trace": "f"},
 ], ids=lambda o: next(iter(o)))
 def test_options_of_a_kernel_within_a_kernel_are_those_of_the_outer(option):
     (name,) = option

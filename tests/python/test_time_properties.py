@@ -251,6 +251,27 @@ def test_options_of_time_need_simulated_time(option):
     assert info.value.id == "option." + next(iter(option))
 
 
+# ---- activation tables
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+@pytest.mark.parametrize("functions, loads", [
+    (["exp", "log"] * 4, 1),  # a set is called natural_log_exp_and_others
+    (["exp", "reciprocal"] * 4, 8),  # reciprocal_and_small is another
+    (["exp", "copy", "exp", "square", "log"], 1),
+])
+def test_a_table_is_loaded_when_the_next_function_is_not_in_it(
+        target, functions, loads):
+    b = trnemu.ProgramBuilder(target=target, name="k", sync="explicit")
+    x, y = b.sbuf((128, 8), F), b.sbuf((128, 8), F)
+    for function in functions:
+        b.activation(dst=y, op=function, data=x)
+    found = trnemu.profile(b.build()).summary
+    assert found["act_table_load_count"] == loads
+    assert found["act_table_load_time"] == pytest.approx(
+        loads * p.table_load(target) * 1e-9)
+
+
 # ---- what if
 
 
@@ -330,6 +351,53 @@ def test_a_program_of_products_gains_nothing_from_memory(constant, tmp_path):
     program = _products()
     assert (_time(program, tmp_path, [(constant, 2)])
             == _time(program, tmp_path))
+
+
+def _copies_within_hbm(count):
+    b = trnemu.ProgramBuilder(target="trn2", name="copies", sync="explicit")
+    x, y = b.scratch("x", (128, 8192), F), b.scratch("y", (128, 8192), F)
+    for _ in range(count):
+        b.dma_copy(dst=y, src=x)
+    return b.build()
+
+
+HBM, RATE = ("hbm_bandwidth", 2), ("rate", 2)
+WHAT_IF = {
+    "loads on one core": _loads(1, 80),
+    "loads on two cores, 80 each": _loads(2, 80),
+    "copies within HBM, one core": _copies_within_hbm(80),
+    "products, one core": _products(),
+}
+
+
+def test_the_page_says_what_each_change_gains(tmp_path):
+    """The table of docs/what-if.md, each cell simulated again."""
+    page = (ROOT / "docs/what-if.md").read_text()
+    rows = dict(re.findall(r"^\| ([^|]*) ((?:\| [\d.]+ ){4})\|$", page, re.M))
+    assert rows.keys() == WHAT_IF.keys()
+    for name, program in WHAT_IF.items():
+        got = [_time(program, tmp_path, changes) / 1000
+               for changes in ([], [HBM], [RATE], [HBM, RATE])]
+        said = [float(n) for n in re.findall(r"[\d.]+", rows[name])]
+        assert [round(n, 1) for n in got] == said, name
+
+
+def test_the_gains_are_those_of_the_bandwidths(tmp_path):
+    """A row of 32 KiB on an engine: 8 packets of 2.5 ns and its bytes at the
+    least of the rate and the share of 3000 / 4 B/ns, in 8 rows a part."""
+    def us(rate, hbm, shares=1):
+        share = hbm / 4 / 16 / shares
+        return 80 * 8 * (8 * 2.5 + 32768 / min(rate, share)) / 1000
+
+    for name, shares in (("loads on one core", 1),
+                         ("loads on two cores, 80 each", 2),
+                         ("copies within HBM, one core", 2)):
+        for changes, rate, hbm in (([], 27.2, 3000), ([HBM], 27.2, 6000),
+                                   ([RATE], 54.4, 3000),
+                                   ([HBM, RATE], 54.4, 6000)):
+            got = _time(WHAT_IF[name], tmp_path, changes) / 1000
+            # What is around the stream: 751 + 293 + 314.5 ns at most.
+            assert 0 < got - us(rate, hbm, shares) < 1.5, (name, changes)
 
 
 def test_the_limit_of_the_tensor_engine_can_be_taken_out(tmp_path):

@@ -102,20 +102,10 @@ def _refuse_nested(message: str, remedy: str) -> NoReturn:
 
 
 def profiled(name: str, options: _options.Options, values: bool) -> None:
-    """ValueError for options that a profile does not have: it is of the timed
-    schedule, whose times are those of the kernel's own dtypes. values: whether
-    the run computes them."""
-    reason = ""
-    if options.schedule not in (None, "timed"):
-        reason = f"schedule={options.schedule!r} has no times"
-    elif not options.time:
-        reason = "time=False leaves out what a profile is of"
-    elif not options.precise_fp:
-        reason = (
-            "precise_fp=False keeps narrow floats as float32, whose times are "
-            "not the kernel's"
-        )
-    elif options.stop_at_nan and not values:
+    """ValueError for options that a profile does not have. values: whether the
+    run computes them."""
+    reason = options.untimed()
+    if options.stop_at_nan and not values:
         reason = "stop_at_nan=True needs values, which a TensorSpec has not"
     if reason:
         raise ValueError(f"{name}.profile: {reason}")

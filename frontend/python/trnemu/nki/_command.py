@@ -149,6 +149,23 @@ def _parser() -> _Parser:
         "verify and disasm",
     )
     add(
+        "--profile",
+        action="store_true",
+        help="print where each launch's time goes to stderr, as trnemu profile "
+        "does",
+    )
+    add(
+        "--html",
+        metavar="FILE",
+        help="write that as a report for a browser; the second launch writes "
+        "FILE.2.html for FILE.html, and so on. Implies --profile",
+    )
+    add(
+        "--trace",
+        metavar="FILE",
+        help="write that as a timeline for ui.perfetto.dev, likewise",
+    )
+    add(
         "--traceback",
         action="store_true",
         help="Python's traceback of a fault too",
@@ -189,6 +206,9 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "stop_at_nan": args.stop_at_nan or None,
         "summary": args.summary or None,
         "save": args.save,
+        "profile": args.profile or None,
+        "profile_html": args.html,
+        "profile_trace": args.trace,
     }
     if args.numerics is not None:
         given["numerics"] = _pairs(args.numerics)
@@ -216,7 +236,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("what script should it run?")
     try:
         _options.set_defaults(**_given(args))
-        _options.environment()
+        _options.defaults().profiles()
     except (TypeError, ValueError) as error:
         parser.error(str(error))
     try:

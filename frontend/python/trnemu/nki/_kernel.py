@@ -22,6 +22,7 @@ from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
 from trnemu.nki._misfits import reword
 from trnemu.nki._options import Options
+from trnemu.nki._profiles import show
 from trnemu.nki._results import Recording, check_alike, mark_outputs
 from trnemu.nki._save import save
 from trnemu.nki._trace import Trace, refuse
@@ -53,6 +54,9 @@ _OPTIONS = (
     "stop_at_nan",
     "summary",
     "save",
+    "profile",
+    "profile_html",
+    "profile_trace",
 )
 
 
@@ -139,8 +143,8 @@ class Kernel:
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
         strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
-        max_wall_time, time, stop_at_nan, summary, save. TypeError for an
-        unknown one."""
+        max_wall_time, time, stop_at_nan, summary, save, profile, profile_html,
+        profile_trace. TypeError for an unknown one."""
         _check_names(options, _OPTIONS)
         return self._like(options={**self.options, **options})
 
@@ -269,7 +273,19 @@ class Kernel:
         inputs = self._inputs(recording) if complete else None
         if defaults.save:
             save(self.__name__, recording.program, inputs, defaults.save)
-        report = profile(
+        report = self._profile(recording, inputs)
+        self._last["result"] = report.result
+        self._summarize(report.result, defaults)
+        _warn(report.result, 3)
+        return report
+
+    def _profile(
+        self,
+        recording: Recording,
+        inputs: dict[str, np.ndarray[Any, Any]] | None,
+    ) -> ProfileReport:
+        defaults = recording.trace.options
+        return profile(
             recording.program,
             inputs,
             name=self.__name__,
@@ -278,10 +294,6 @@ class Kernel:
             stop_at_nan=defaults.stop_at_nan,
             **_of_every_run(defaults),
         )
-        self._last["result"] = report.result
-        self._summarize(report.result, defaults)
-        _warn(report.result, 3)
-        return report
 
     def _inputs(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
         known = set(recording.program.inputs)
@@ -309,9 +321,28 @@ class Kernel:
     def _run(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
         inputs = self._inputs(recording)
         defaults = recording.trace.options
+        profiled = defaults.profiles()
         if defaults.save:
             save(self.__name__, recording.program, inputs, defaults.save)
-        result = self._last["result"] = run_into(
+        if profiled:
+            report = self._profile(recording, inputs)
+            result = self._last["result"] = report.result
+            show(self.__name__, report, defaults)
+        else:
+            result = self._last["result"] = self._run_into(recording, inputs)
+        self._summarize(result, defaults)
+        if any(f.id == _REPLICATED for f in result.diagnostics):
+            self._compare_orders(recording, inputs)
+        _warn(result, 5)
+        return dict(result.outputs)
+
+    def _run_into(
+        self,
+        recording: Recording,
+        inputs: dict[str, np.ndarray[Any, Any]],
+    ) -> RunResult:
+        defaults = recording.trace.options
+        return run_into(
             recording.program,
             inputs,
             self._memory(recording),
@@ -322,11 +353,6 @@ class Kernel:
             stop_at_nan=defaults.stop_at_nan,
             **_of_every_run(defaults),
         )
-        self._summarize(result, defaults)
-        if any(f.id == _REPLICATED for f in result.diagnostics):
-            self._compare_orders(recording, inputs)
-        _warn(result, 5)
-        return dict(result.outputs)
 
     def _memory(
         self, recording: Recording

@@ -58,9 +58,10 @@ class Options:
     max_wall_time (seconds on this host): as trnemu.run takes them, and time
     and stop_at_nan. summary: print each
     launch's table to stderr. save: a folder that each launch's program and
-    inputs are written to. strict_frontend: report
-    Python that the device's own front end refuses. precise_fp: False keeps
-    16-bit and 8-bit floats as float32, as the vendor's simulator can.
+    inputs are written to. profile: print each launch's profile to stderr;
+    profile_html and profile_trace: files to write it to, too. strict_frontend:
+    report Python that the device's own front end refuses. precise_fp: False
+    keeps 16-bit and 8-bit floats as float32, as the vendor's simulator can.
     """
 
     target: str = DEFAULT_TARGET
@@ -79,6 +80,30 @@ class Options:
     stop_at_nan: bool = False
     summary: bool = False
     save: str | None = None
+    profile: bool = False
+    profile_html: str | None = None
+    profile_trace: str | None = None
+
+    def profiles(self) -> bool:
+        """Whether a launch is profiled; a file to write asks for it, too.
+        ValueError if the other options leave nothing to profile."""
+        if not (self.profile or self.profile_html or self.profile_trace):
+            return False
+        if reason := self.untimed():
+            raise ValueError(reason)
+        return True
+
+    def untimed(self) -> str:
+        """Why a launch with these options has no profile; "" if it has."""
+        if not self.precise_fp:
+            reason = "with precise_fp off there is none"
+        elif not self.time:
+            reason = "time is off"
+        elif self.schedule not in (None, "timed"):
+            reason = f"schedule is {self.schedule!r}, not timed"
+        else:
+            return ""
+        return f"a profile is of simulated time, and {reason}"
 
     def allowed_of_runs(self) -> tuple[str, ...]:
         """allow, without ids of strict_frontend, which no run reports."""
@@ -179,6 +204,23 @@ def _folder(given: Any) -> str:
     raise TypeError(f"save must be a folder's path, not {given!r}")
 
 
+def _file(option: str) -> Callable[[Any], str]:
+    """Checks the path of a file to write, before anything is run for it."""
+
+    def check(given: Any) -> str:
+        if not isinstance(given, (str, os.PathLike)):
+            raise TypeError(f"{option} must be a file's path, not {given!r}")
+        path = os.fspath(given)
+        folder = os.path.dirname(path) or "."
+        if not os.path.isdir(folder):
+            raise ValueError(f"there is no folder {folder} for {path}")
+        if os.path.isdir(path):
+            raise ValueError(f"{path} is a folder, not a file to write")
+        return path  # type: ignore[return-value]
+
+    return check
+
+
 _CHECKED: dict[str, Callable[[Any], Any]] = {
     "target": target_named,
     "api": api_version,
@@ -198,6 +240,9 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     "stop_at_nan": lambda given: flag("stop_at_nan", given),
     "summary": lambda given: flag("summary", given),
     "save": _folder,
+    "profile": lambda given: flag("profile", given),
+    "profile_html": _file("profile_html"),
+    "profile_trace": _file("profile_trace"),
 }
 
 # Of the command line, by name of the field.
