@@ -58,6 +58,7 @@ std::pair<int64_t, int64_t> FirstEqual(const Way* ways, int count) {
 }  // namespace
 
 std::pair<int64_t, int64_t> DuplicateElements(const Tile& tile) {
+  if (tile.contiguous) return kNone;
   const Layout layout = RowLayout(tile);
   std::array<Way, kMaxDims + 1> ways;  // smaller steps first
   int64_t stride = 1;

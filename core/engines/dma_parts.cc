@@ -149,6 +149,7 @@ std::pair<int64_t, int64_t> OverlappingRows(
   Tile both = row;
   std::copy_backward(both.dims.begin(), both.dims.end() - 1, both.dims.end());
   ++both.rank;
+  both.contiguous = false;
   std::set<int64_t> apart;  // that share nothing
   for (size_t i = 0; i < rows.size(); ++i) {
     for (size_t j = i + 1;
