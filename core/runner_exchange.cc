@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/duplicates.h"
 #include "core/profile/timeline.h"
 #include "core/runner.h"
 
@@ -38,6 +39,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
     d.reference = "nki/api/nki/isa/__init__.py:2971, which does not say";
     Warn(std::move(d));
   }
+  if (options_.values) WarnOfDuplicateElements(end.dst, *this);
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {
     const DmaCost cost = time_.CostOfDma(end.dst, end.src, s.engine);
