@@ -251,6 +251,27 @@ def test_options_of_time_need_simulated_time(option):
     assert info.value.id == "option." + next(iter(option))
 
 
+# ---- activation tables
+
+
+@pytest.mark.parametrize("target", ["trn1", "trn2", "trn3"])
+@pytest.mark.parametrize("functions, loads", [
+    (["exp", "log"] * 4, 1),  # a set is called natural_log_exp_and_others
+    (["exp", "reciprocal"] * 4, 8),  # reciprocal_and_small is another
+    (["exp", "copy", "exp", "square", "log"], 1),
+])
+def test_a_table_is_loaded_when_the_next_function_is_not_in_it(
+        target, functions, loads):
+    b = trnemu.ProgramBuilder(target=target, name="k", sync="explicit")
+    x, y = b.sbuf((128, 8), F), b.sbuf((128, 8), F)
+    for function in functions:
+        b.activation(dst=y, op=function, data=x)
+    found = trnemu.profile(b.build()).summary
+    assert found["act_table_load_count"] == loads
+    assert found["act_table_load_time"] == pytest.approx(
+        loads * p.table_load(target) * 1e-9)
+
+
 # ---- what if
 
 

@@ -132,9 +132,11 @@ def cases() -> list[Case]:
                 "the scalar engine loads a table at each change between exp "
                 "and reciprocal here, 896 times 368 ns; its published active "
                 "time, 937 ns for each pair, has no room for that. Without "
-                "those loads the time would be 1.331 ms (-0.2 %). No public "
-                "source says which functions share a table, and this kernel "
-                "alone is no evidence to change it on."
+                "those loads the time would be 1.331 ms (-0.2 %). The vendor's "
+                "documentation names the two functions in two sets of tables "
+                "(neuron-runtime/explore/work-with-neff-files.rst:357), does "
+                "not list what else a set holds, and this kernel alone is no "
+                "evidence to let them share one."
             ),
         ),
         Case(
