@@ -143,6 +143,7 @@ class Runner : public FindingSink {
   Cost CostOf(Sequencer& s, CostFacts known = 0);
   // The fixed time of a launch, if asked for.
   void StartTime();
+  void EndTime();
   Ticks StallOfTensor(const Sequencer& s) const;
   Ticks StallOfDependence(const Sequencer& s) const;
   Ticks StallOfTranspose(const Sequencer& s) const;
