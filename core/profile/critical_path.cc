@@ -169,10 +169,10 @@ class Walk {
 
   const ProfileReport& report_;
   const Timeline& timeline_;
-  std::vector<int32_t> before_;  // by row: the engine's one before
+  std::vector<int32_t> before_;        // by row: the engine's one before
   std::vector<int32_t> queue_before_;  // by part
   std::vector<PathStep> steps_;
-  Ticks at_ = 0;  // what comes after it is done
+  Ticks at_ = 0;     // what comes after it is done
   Ticks first_ = 0;  // the first instruction of all can start
   int32_t row_ = -1, part_ = -1;
 };

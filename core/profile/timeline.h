@@ -44,9 +44,9 @@ struct DmaRecord {
   // all the time, shared evenly with the parts of other queues that it has.
   Ticks start = 0;
   Ticks free = 0;
-  Ticks busy = 0;            // the engine's own time for it
-  Ticks end = 0;             // of the payload
-  Ticks notify = 0;          // when its signals were given
+  Ticks busy = 0;    // the engine's own time for it
+  Ticks end = 0;     // of the payload
+  Ticks notify = 0;  // when its signals were given
   int64_t bytes = 0;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes
   int32_t descriptors = 0;  // runs that lie one after the other on both sides
