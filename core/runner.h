@@ -22,8 +22,8 @@
 #include "core/dma_engines.h"
 #include "core/engines/dma.h"
 #include "core/exchange.h"
-#include "core/hbm_share.h"
 #include "core/execution.h"
+#include "core/hbm_share.h"
 #include "core/machine.h"
 #include "core/observer.h"
 #include "core/races/detector.h"
@@ -175,6 +175,7 @@ class Runner : public FindingSink {
   Cost CostOf(Sequencer& s, CostFacts known = 0);
   // The fixed time of a launch, if asked for.
   void StartTime();
+  void EndTime();
   Ticks StallOfTensor(const Sequencer& s) const;
   Ticks StallOfDependence(const Sequencer& s) const;
   Ticks StallOfTranspose(const Sequencer& s) const;
@@ -319,8 +320,8 @@ class Runner : public FindingSink {
   // The row of a part in the timeline.
   static int32_t RecordOf(const Transfer& t, int32_t part, size_t end) {
     // Of an exchange each part has a record of each end.
-    return t.record + (t.exchange < 0 ? part
-                                      : 2 * part + static_cast<int32_t>(end));
+    return t.record +
+           (t.exchange < 0 ? part : 2 * part + static_cast<int32_t>(end));
   }
   // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,

@@ -282,11 +282,12 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
 std::vector<NamedPath> FilesRead(const RunArgs& args) {
   std::vector<NamedPath> files = {{"PROGRAM", args.program},
                                   {"--hardware", args.hardware}};
-  for (const auto& [option, values] :
-       {std::pair("--input", &args.inputs), std::pair("--expect", &args.expects)}) {
+  for (const auto& [option, values] : {std::pair("--input", &args.inputs),
+                                       std::pair("--expect", &args.expects)}) {
     for (const std::string& text : *values) {
       const size_t equals = text.find('=');
-      if (equals != text.npos) files.push_back({option, text.substr(equals + 1)});
+      if (equals != text.npos)
+        files.push_back({option, text.substr(equals + 1)});
     }
   }
   return files;
