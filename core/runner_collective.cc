@@ -118,7 +118,7 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
   call.instruction = s.next;
   call.core = s.core;
   call.kind = a[C::kKind].as<CollectiveKind>();
-  // A send and a recv have none.
+  // Of send and recv none: a program may have no groups at all.
   static const auto* const none = new ReplicaGroups;
   const auto groups = static_cast<size_t>(
       a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer());
