@@ -8,15 +8,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "collectives/active.h"
 #include "collectives/choose.h"
 #include "collectives/network.h"
 #include "collectives/pool.h"
+#include "collectives/restrictions.h"
 #include "collectives/values.h"
 #include "core/device.h"
 #include "core/runner.h"
 #include "core/shadow.h"
 #include "core/time_model.h"
+#include "isa/verify.h"
 
 namespace trnemu {
 namespace {
@@ -127,6 +130,8 @@ class Cluster {
   absl::Status Start(const std::shared_ptr<Meeting>& meeting);
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
+  absl::Status Admit(const Meeting& meeting);
+  void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
   void EndMove(const Port::Ended& ended, size_t rank);
   void Arrived(int32_t slot, int32_t member, Ticks time);
@@ -283,13 +288,6 @@ absl::Status Cluster::TakeCalls() {
                    });
   for (CallInfo& call : calls) {
     const auto r = static_cast<size_t>(call.rank);
-    if (call.members.empty()) {  // a permute's pairs do not name it
-      const Ticks done = call.trigger + start_ + finish_;
-      ranks_[r].port.runner->Complete(call.ticket, done);
-      ranks_[r].port.open.erase(call.ticket);
-      ranks_[r].next = std::min(ranks_[r].next, done);
-      continue;
-    }
     absl::Status ok = meetings_.Arrive(std::move(call));
     if (!ok.ok()) return OfRank(ok, r);
   }
@@ -374,6 +372,12 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     if (d.source.empty()) d.source = first.source;
     return OfRank(ToStatus(std::move(d)), rank_of);
   };
+  if (first.inactive) {  // its turn on the stream has come
+    EndAlone(*meeting);
+    return absl::OkStatus();
+  }
+  absl::Status ok = Admit(*meeting);
+  if (!ok.ok()) return located(ok);
   absl::StatusOr<Problem> problem = ProblemOf(*meeting);
   if (!problem.ok()) return located(problem.status());
   auto plan = PlanOf(*problem, *meeting);
@@ -448,6 +452,44 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
   const std::vector<int64_t> left = a.left;
   for (size_t m = 0; m < members; ++m) {
     if (left[m] == 0) Leave(slot, static_cast<int32_t>(m));
+  }
+  return absl::OkStatus();
+}
+
+// A call that nobody else takes part in is complete when it is started.
+void Cluster::EndAlone(Meeting& meeting) {
+  const CallInfo& call = meeting.first();
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  Ticks& free = rank.stream_free[call.stream];
+  free = std::max(free, call.trigger) + start_ + finish_;
+  rank.port.runner->Complete(call.ticket, free);
+  rank.next = std::min(rank.next, free);
+  rank.port.open.erase(call.ticket);
+  meetings_.Leave(meeting, static_cast<uint32_t>(call.rank));
+}
+
+// What the documents do not support here, and what nothing has written.
+absl::Status Cluster::Admit(const Meeting& meeting) {
+  const CallInfo& first = meeting.first();
+  Runner& runner = *ranks_[static_cast<size_t>(first.rank)].port.runner;
+  for (Diagnostic& d : RestrictionsOn(meeting, *topology_)) {
+    const bool allowed = IsAllowed(d, options_.allow);
+    if (!allowed && d.severity == Severity::kWarning) {
+      if (options_.strict) d.severity = Severity::kError;
+    } else if (allowed) {
+      d.severity = Severity::kWarning;
+    }
+    if (d.severity == Severity::kError) return ToStatus(std::move(d));
+    d.operation = Name(first.kind);
+    d.instruction = first.instruction;
+    d.source = first.source;
+    d.rank = first.rank;
+    runner.Warn(std::move(d));
+  }
+  for (const CallInfo& call : meeting.calls) {
+    const Port& port = ranks_[static_cast<size_t>(call.rank)].port;
+    absl::Status ok = port.runner->CheckSources(port.open.at(call.ticket));
+    if (!ok.ok()) return OfRank(ok, static_cast<size_t>(call.rank));
   }
   return absl::OkStatus();
 }
@@ -590,13 +632,21 @@ void Cluster::Leave(int32_t slot, int32_t member) {
 
 // Nothing is left to happen: all have ended, or nothing can.
 absl::Status Cluster::Conclude() {
-  std::vector<bool> ended;
-  for (const Rank& rank : ranks_) {
-    const auto sequencers = rank.port.runner->sequencers();
-    ended.push_back(std::all_of(sequencers.begin(), sequencers.end(),
-                                [](const Sequencer& s) { return s.done(); }));
-  }
-  absl::Status stuck = meetings_.Explain(ended);
+  absl::Status stuck = meetings_.Explain([&](uint32_t r) {
+    const Runner& runner = *ranks_[r].port.runner;
+    const auto sequencers = runner.sequencers();
+    if (std::all_of(sequencers.begin(), sequencers.end(),
+                    [](const Sequencer& s) { return s.done(); })) {
+      return std::string();
+    }
+    const absl::Status stall = runner.ReportStall();
+    if (stall.ok()) return std::string("waits for something else");
+    const Diagnostic d = DiagnosticOf(stall);
+    const std::string text(absl::StripPrefix(d.message,
+                                             "nothing can proceed: "));
+    return absl::StrCat("is stuck: ", text,
+                        d.source.empty() ? "" : ", at ", d.source);
+  });
   if (!stuck.ok()) return stuck;
   for (Rank& rank : ranks_) {
     rank.port.runner->Connect(nullptr);
