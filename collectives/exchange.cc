@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <tuple>
 
 #include "absl/strings/numbers.h"
@@ -9,6 +10,21 @@
 #include "isa/diagnostic.h"
 
 namespace trnemu {
+namespace {
+
+// Open MPI has the first name, MPICH and its like the second.
+int FromEnvironment(std::initializer_list<const char*> names, int otherwise) {
+  for (const char* name : names) {
+    const char* value = std::getenv(name);
+    int n = 0;
+    if (value != nullptr && absl::SimpleAtoi(value, &n) && n >= otherwise) {
+      return n;
+    }
+  }
+  return otherwise;
+}
+
+}  // namespace
 
 std::vector<News> ProcessExchange::Tell(News mine) {
   std::vector<News> all;
@@ -59,13 +75,11 @@ absl::StatusOr<std::vector<int32_t>> SpreadRanks(const Topology& topology,
 }
 
 int LaunchedProcesses() {
-  // Open MPI; MPICH and its like.
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const char* value = std::getenv(name);
-    int n = 0;
-    if (value != nullptr && absl::SimpleAtoi(value, &n) && n > 0) return n;
-  }
-  return 1;
+  return FromEnvironment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1);
+}
+
+int LaunchedProcess() {
+  return FromEnvironment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0);
 }
 
 }  // namespace trnemu

@@ -72,8 +72,9 @@ absl::StatusOr<std::vector<int32_t>> SpreadRanks(const Topology& topology,
                                                  int processes);
 
 // By the variables that mpirun and its like set: how many processes they have
-// started together; 1 without them.
+// started together, and this one's number; 1 and 0 without them.
 int LaunchedProcesses();
+int LaunchedProcess();
 
 // Processes that mpirun has started (exchange_mpi.cc, a library of its own,
 // trnemu_mpi: only the command links MPI). Once in a process. Destroyed before
@@ -86,6 +87,8 @@ class MpiExchange : public ProcessExchange {
   virtual int neighbours() const = 0;
   // Waits for all others: every process has said what it had to.
   virtual void Close() = 0;
+  // Ends all processes at once.
+  virtual void Abort(int exit_code) = 0;
 };
 
 }  // namespace trnemu

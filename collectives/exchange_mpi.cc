@@ -129,7 +129,7 @@ class Mpi final : public MpiExchange {
  public:
   Mpi() : here_(OnThisHost()) {}
   ~Mpi() override {
-    if (open_) mpi::environment::abort(1);
+    if (open_) Mpi::Abort(1);
   }
 
   int process() const override { return world_.rank(); }
@@ -168,6 +168,8 @@ class Mpi final : public MpiExchange {
     world_.barrier();
     open_ = false;
   }
+
+  void Abort(int exit_code) override { mpi::environment::abort(exit_code); }
 
  private:
   template <typename Do>

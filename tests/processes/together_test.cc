@@ -1,4 +1,6 @@
 // A run that processes share gives what one process gives alone.
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -246,6 +248,83 @@ TEST(Together, AllToAllHasTheSameBitsAndTimes) {
   }
 }
 
+// Rank r gives r % 3 + 1 elements; all have room for 4 of each.
+TEST(Together, AllGatherVHasTheSameBitsTimesAndReceivedCounts) {
+  const int ranks = Ranks(8);
+  const auto n = static_cast<uint32_t>(ranks);
+  ProgramBuilder b(Target::kTrn2, "gather", 1, ProgramBuilder::Sync::kAuto);
+  const int64_t in[] = {4}, out[] = {4 * int64_t{n}}, rows[] = {3 * int64_t{n}};
+  auto x = b.AddTensor(TensorKind::kInput, "x", Dtype::kFloat32, in);
+  auto y = b.AddTensor(TensorKind::kInOut, "y", Dtype::kFloat32, out);
+  auto counts = b.AddTensor(TensorKind::kInOut, "counts", Dtype::kUint32, rows);
+  const Value groups = Value::Integer(b.AddReplicaGroups(All(ranks)));
+  const absl::Status ok =
+      b.Add("all_gather_v", {{"srcs", *ToValue(*x)},
+                             {"dsts", *ToValue(*y)},
+                             {"replica_group", groups},
+                             {"metadata_tensor", *ToValue(*counts)}});
+  ASSERT_TRUE(ok.ok()) << ok;
+  auto program = b.Build();
+  ASSERT_TRUE(program.ok()) << program.status();
+
+  Data data(ranks, 4);
+  const std::vector<float> zeros(4 * n);
+  std::vector<std::vector<uint32_t>> metadata(n);
+  for (uint32_t r = 0; r < n; ++r) {
+    metadata[r].assign(3 * n, 0);
+    metadata[r][0] = r % 3 + 1;
+    data.inputs[r]["y"] = {Dtype::kFloat32,
+                           false,
+                           {4 * int64_t{n}},
+                           std::as_bytes(std::span(zeros))};
+    data.inputs[r]["counts"] = {Dtype::kUint32,
+                                false,
+                                {3 * int64_t{n}},
+                                std::as_bytes(std::span(metadata[r]))};
+  }
+  const Runs runs(System("trn2.48xlarge", ranks), {*program}, data.inputs);
+  ExpectTheSame(runs);
+  ASSERT_TRUE(runs.together.ok());
+  for (size_t r = 0; r < n; ++r) {
+    if (!runs.Here(r)) continue;
+    const auto& bytes = runs.together->ranks[r].outputs.at("counts").bytes;
+    for (uint32_t from = 0; from < n; ++from) {
+      uint32_t count = 0;
+      std::memcpy(&count, bytes.data() + 4 * (2 * n + from), 4);
+      EXPECT_EQ(count, from % 3 + 1);
+    }
+  }
+}
+
+// Each rank to the next one, one pair a time: send and recv.
+TEST(Together, SendsAndReceivesHaveTheSameBitsAndTimes) {
+  const int ranks = Ranks(8);
+  Programs programs;
+  for (int r = 0; r < ranks; ++r) {
+    ProgramBuilder b(Target::kTrn2, "next", 1, ProgramBuilder::Sync::kAuto);
+    const int64_t shape[] = {100};
+    auto x = b.AddTensor(TensorKind::kInput, "x", Dtype::kFloat32, shape);
+    auto y = b.AddTensor(TensorKind::kOutput, "y", Dtype::kFloat32, shape);
+    const Value next = Value::Integer((r + 1) % ranks);
+    const Value previous = Value::Integer((r + ranks - 1) % ranks);
+    absl::Status ok = b.Add("send", {{"src", *ToValue(*x)}, {"to_rank", next}});
+    if (ok.ok()) {
+      ok = b.Add("recv", {{"dst", *ToValue(*y)}, {"from_rank", previous}});
+    }
+    ASSERT_TRUE(ok.ok()) << ok;
+    auto program = b.Build();
+    ASSERT_TRUE(program.ok()) << program.status();
+    programs.push_back(*program);
+  }
+  const Data data(ranks, 100);
+  const Runs runs(System("trn2.48xlarge", ranks), programs, data.inputs);
+  if (!runs.alone.ok()) {
+    ExpectTheSameFault(runs);
+    return;
+  }
+  ExpectTheSame(runs);
+}
+
 TEST(Together, TwoNodesHaveTheSameBitsAndTimes) {
   const Data data(128, 4096);
   ExpectTheSame(Runs(System("trn2.48xlarge*2", 128),
@@ -284,6 +363,24 @@ TEST(Together, TimesWithValuesOffAreTheSame) {
                      {Make({.groups = All(64), .in = 1 << 14, .out = 1 << 14})},
                      data.inputs, options),
                 false);
+}
+
+// For docs/collectives.md: --gtest_also_run_disabled_tests shows it.
+TEST(Together, DISABLED_HowLongAMebibyteOf64RanksTakes) {
+  const int64_t n = 1 << 18;
+  const Data data(64, n);
+  const auto program = Make({.groups = All(64), .in = n, .out = n});
+  for (int i = 0; i < 5; ++i) {
+    const auto before = std::chrono::steady_clock::now();
+    ClusterOptions cluster;
+    cluster.threads = 1;
+    auto result = RunCluster(System("trn2.48xlarge", 64), {program},
+                             data.inputs, {}, cluster, {}, &Together());
+    ASSERT_TRUE(result.ok());
+    const std::chrono::duration<double> took =
+        std::chrono::steady_clock::now() - before;
+    if (Together().process() == 0) std::printf("%.3f s\n", took.count());
+  }
 }
 
 // The last rank, another process's than the first one's.
