@@ -22,8 +22,9 @@ struct CallInfo {
   bool in_place = false;  // Problem::in_place
   int64_t dim = 0, channel = 0, peer = 0, stream = 0;
   bool recv_counts_known = false, has_rdispls = false;
-  std::vector<uint32_t> members;  // ranks that meet, in order; empty: nobody
+  std::vector<uint32_t> members;  // ranks that meet, in order
   std::vector<std::vector<uint32_t>> pairs;  // of a permute
+  bool inactive = false;  // a permute's pairs do not name it: it meets nobody
   std::vector<int64_t> src_elements, dst_elements;  // by tensor
   int64_t rows = 1;                // Problem::rows
   std::vector<uint32_t> metadata;  // rows of the v operations, as read
@@ -40,9 +41,9 @@ struct CallInfo {
   }
 };
 
-// `illegal` (collective.not_in_group, collective.rank, collective.overlap) if the rank is in no
-// list of the group, the system has no such rank, or src and dst share memory
-// in another way than Problem::in_place says.
+// `illegal` (collective.not_in_group, collective.rank, collective.overlap) if
+// the rank is in no list of the group, the system has no such rank, or src and
+// dst share memory in another way than Problem::in_place says.
 absl::StatusOr<CallInfo> InfoOf(const CollectiveCall& call, uint32_t rank,
                                 int ranks);
 

@@ -8,16 +8,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "collectives/active.h"
 #include "collectives/choose.h"
 #include "collectives/exchange.h"
 #include "collectives/network.h"
 #include "collectives/pool.h"
+#include "collectives/restrictions.h"
 #include "collectives/values.h"
 #include "core/device.h"
 #include "core/runner.h"
 #include "core/shadow.h"
 #include "core/time_model.h"
+#include "isa/verify.h"
 
 namespace trnemu {
 namespace {
@@ -137,6 +140,8 @@ class Cluster {
   absl::Status Start(const std::shared_ptr<Meeting>& meeting);
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
+  absl::Status Admit(const Meeting& meeting);
+  void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
   void EndMove(const EndedMove& ended);
   void Complete(const CallInfo& call, Ticks done);
@@ -345,10 +350,6 @@ absl::Status Cluster::TakeCalls() {
       });
   for (CallInfo& call : calls) {
     const auto r = static_cast<size_t>(call.rank);
-    if (call.members.empty()) {  // a permute's pairs do not name it
-      Complete(call, call.trigger + start_ + finish_);
-      continue;
-    }
     absl::Status ok = meetings_.Arrive(std::move(call));
     if (!ok.ok()) return OfRank(ok, r);
   }
@@ -440,6 +441,12 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     if (d.source.empty()) d.source = first.source;
     return OfRank(ToStatus(std::move(d)), rank_of);
   };
+  if (first.inactive) {  // its turn on the stream has come
+    EndAlone(*meeting);
+    return absl::OkStatus();
+  }
+  absl::Status ok = Admit(*meeting);
+  if (!ok.ok()) return located(ok);
   absl::StatusOr<Problem> problem = ProblemOf(*meeting);
   if (!problem.ok()) return located(problem.status());
   auto plan = PlanOf(*problem, *meeting);
@@ -517,6 +524,48 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     if (left[m] == 0) Leave(slot, static_cast<int32_t>(m));
   }
   return absl::OkStatus();
+}
+
+// A call that nobody else takes part in is complete when it is started.
+void Cluster::EndAlone(Meeting& meeting) {
+  const CallInfo& call = meeting.first();
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  Ticks& free = rank.stream_free[call.stream];
+  free = std::max(free, call.trigger) + start_ + finish_;
+  Complete(call, free);
+  meetings_.Leave(meeting, static_cast<uint32_t>(call.rank));
+}
+
+// What the documents do not support here, and what nothing has written.
+absl::Status Cluster::Admit(const Meeting& meeting) {
+  const CallInfo& first = meeting.first();
+  const Rank& reporter = ranks_[static_cast<size_t>(first.rank)];
+  for (Diagnostic& d : RestrictionsOn(meeting, *topology_)) {
+    const bool allowed = IsAllowed(d, options_.allow);
+    if (!allowed && d.severity == Severity::kWarning) {
+      if (options_.strict) d.severity = Severity::kError;
+    } else if (allowed) {
+      d.severity = Severity::kWarning;
+    }
+    if (d.severity == Severity::kError) return ToStatus(std::move(d));
+    d.operation = Name(first.kind);
+    d.instruction = first.instruction;
+    d.source = first.source;
+    d.rank = first.rank;
+    if (reporter.here) reporter.port.runner->Warn(std::move(d));
+  }
+  std::optional<Failure> unwritten;  // the first member's
+  for (size_t m = 0; m < meeting.calls.size() && !unwritten; ++m) {
+    const CallInfo& call = meeting.calls[m];
+    const auto r = static_cast<size_t>(call.rank);
+    if (!ranks_[r].here) continue;
+    const Port& port = ranks_[r].port;
+    absl::Status ok = port.runner->CheckSources(port.open.at(call.ticket));
+    if (ok.ok()) continue;
+    unwritten = Failure{0, static_cast<int32_t>(m), OfRank(ok, r)};
+  }
+  if (!options_.values) return absl::OkStatus();
+  return exchange_.Agree(std::move(unwritten));
 }
 
 void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
@@ -651,24 +700,37 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   free_slots_.push_back(slot);
 }
 
+// What a rank waits for; "" at the end of its program.
+std::string StallOf(const Runner& runner) {
+  const auto sequencers = runner.sequencers();
+  if (std::all_of(sequencers.begin(), sequencers.end(),
+                  [](const Sequencer& s) { return s.done(); })) {
+    return "";
+  }
+  const absl::Status stall = runner.ReportStall();
+  if (stall.ok()) return "waits for something else";
+  const Diagnostic d = DiagnosticOf(stall);
+  const std::string text(absl::StripPrefix(d.message, "nothing can proceed: "));
+  return absl::StrCat("is stuck: ", text, d.source.empty() ? "" : ", at ",
+                      d.source);
+}
+
 // Nothing is left to happen: all have ended, or nothing can.
 absl::Status Cluster::Conclude() {
   News mine;
-  for (const size_t r : here_) {
-    const auto sequencers = ranks_[r].port.runner->sequencers();
-    if (!std::all_of(sequencers.begin(), sequencers.end(),
-                     [](const Sequencer& s) { return s.done(); })) {
-      mine.unfinished.push_back(static_cast<int32_t>(r));
+  if (!meetings_.Idle()) {
+    for (const size_t r : here_) {
+      std::string stall = StallOf(*ranks_[r].port.runner);
+      if (stall.empty()) continue;
+      mine.stalls.emplace_back(static_cast<int32_t>(r), std::move(stall));
     }
   }
   absl::Status ok = Tell(std::move(mine));
   if (!ok.ok()) return ok;
-  std::vector<bool> ended(ranks_.size(), true);
-  for (const News& news : news_) {
-    for (const int32_t r : news.unfinished)
-      ended[static_cast<size_t>(r)] = false;
-  }
-  ok = meetings_.Explain(ended);
+  std::map<uint32_t, std::string> stalls;
+  for (const News& news : news_)
+    stalls.insert(news.stalls.begin(), news.stalls.end());
+  ok = meetings_.Explain([&](uint32_t r) { return stalls[r]; });
   if (!ok.ok()) return ok;
   pool_.ForEach(here_.size(), [&](size_t i) {
     Rank& rank = ranks_[here_[i]];

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct EndedMove {
 // What ended a rank's run, or what its process could not do.
 struct Failure {
   Ticks time = 0;
-  int32_t rank = 0;
+  int32_t rank = 0;  // or another number that says which one comes first
   absl::Status status;
 };
 
@@ -41,8 +42,9 @@ struct News {
   Ticks next = kNever;  // when the first of them goes on
   std::vector<CallInfo> calls;
   std::vector<EndedMove> ended;
-  std::vector<int32_t> unfinished;  // ranks that are not at their end
-  std::optional<Failure> failure;   // the first
+  // What ranks that are not at their end wait for.
+  std::vector<std::pair<int32_t, std::string>> stalls;
+  std::optional<Failure> failure;                      // the first
   std::vector<std::pair<int32_t, RunResult>> results;  // without outputs
 };
 

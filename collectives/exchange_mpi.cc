@@ -29,11 +29,11 @@ void All(Archive& a, Fields&... fields) {
 template <typename Archive>
 void serialize(Archive& a, trnemu::CallInfo& c, unsigned) {
   auto& [rank, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
-         recv_counts_known, has_rdispls, members, pairs, src_elements,
+         recv_counts_known, has_rdispls, members, pairs, inactive, src_elements,
          dst_elements, rows, metadata, trigger, ticket, instruction, source] =
       c;
   All(a, rank, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
-      recv_counts_known, has_rdispls, members, pairs, src_elements,
+      recv_counts_known, has_rdispls, members, pairs, inactive, src_elements,
       dst_elements, rows, metadata, trigger, ticket, instruction, source);
 }
 
@@ -98,16 +98,16 @@ void serialize(Archive& a, trnemu::RunResult& r, unsigned) {
 
 template <typename Archive>
 void save(Archive& a, const trnemu::News& n, unsigned) {
-  const auto& [next, calls, ended, unfinished, failure, results] = n;
+  const auto& [next, calls, ended, stalls, failure, results] = n;
   const bool failed = failure.has_value();
-  a << next << calls << ended << unfinished << results << failed;
+  a << next << calls << ended << stalls << results << failed;
   if (failed) a << *failure;
 }
 template <typename Archive>
 void load(Archive& a, trnemu::News& n, unsigned) {
-  auto& [next, calls, ended, unfinished, failure, results] = n;
+  auto& [next, calls, ended, stalls, failure, results] = n;
   bool failed = false;
-  a >> next >> calls >> ended >> unfinished >> results >> failed;
+  a >> next >> calls >> ended >> stalls >> results >> failed;
   if (failed) a >> failure.emplace();
 }
 template <typename Archive>

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,12 +48,18 @@ class Meetings {
   void Leave(Meeting& meeting, uint32_t rank);
   bool Idle() const { return open_.empty(); }
 
-  // What each open meeting waits for, for a deadlock: `status` OK if there is
-  // none. `ended`, by rank: its program has come to its end.
-  absl::Status Explain(const std::vector<bool>& ended) const;
+  // What each open meeting waits for, for a deadlock: OK if there is none.
+  // `stall` says what else a rank waits for: "" if nothing, since its program
+  // has come to its end.
+  absl::Status Explain(
+      const std::function<std::string(uint32_t)>& stall) const;
 
  private:
   std::string Describe(const Meeting& meeting) const;
+  // Why a rank does not come.
+  std::string WhereIs(
+      uint32_t rank,
+      const std::function<std::string(uint32_t)>& stall) const;
 
   std::map<std::vector<uint32_t>, std::deque<std::shared_ptr<Meeting>>> forming_;
   std::map<int64_t, std::shared_ptr<Meeting>> open_;  // by number

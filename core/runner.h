@@ -57,7 +57,7 @@ class Runner : public FindingSink {
   // A rank of a system (core/runner_collective.cc). Before Run; kept by
   // pointer. Then Run pauses before what happens at `horizon`, and where
   // nothing is left but to wait for others.
-  void Connect(Transport* transport) { transport_ = transport; }
+  void Connect(Transport* transport);
   void SetHorizon(Ticks horizon) { horizon_ = horizon; }
   // When the next thing happens, as far as it is known; kNever: nothing.
   Ticks NextTime();
@@ -65,6 +65,8 @@ class Runner : public FindingSink {
   // collective is complete, and signals.
   void StartMove(const MoveWork& work, Ticks time);
   void Complete(int64_t ticket, Ticks time);
+  // Of a collective that starts: what this rank sends has been written.
+  absl::Status CheckSources(const CollectiveCall& call);
   // Bytes that moves of others read from, or write to, this rank's HBM.
   void CountRemote(int64_t read, int64_t written);
   // A deadlock, as this rank sees it; OK if it has nothing left to do.
@@ -259,8 +261,6 @@ class Runner : public FindingSink {
   };
   absl::Status StepCollective(Sequencer& s);
   absl::Status AddTensors(Sequencer& s, CollectiveCall& call);
-  absl::Status CheckCollective(const CollectiveCall& call,
-                               const CollectiveCall::Tensors& tensors);
   absl::Status RankRegister(Sequencer& s);
   DmaCost CollectiveCost(Engine trigger) const;
   void RecordMovePart(Transfer& t, const Pending& pending, int64_t part,

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "core/collective_touch.h"
 #include "core/engines/rows.h"
 #include "core/profile/timeline.h"
 #include "core/runner.h"
@@ -31,6 +32,13 @@ absl::Status NoSystem(std::string_view what) {
 }
 
 }  // namespace
+
+void Runner::Connect(Transport* transport) {
+  transport_ = transport;
+  if (transport != nullptr && races_ != nullptr) {
+    races_->SetRank(transport->rank());
+  }
+}
 
 Ticks Runner::NextTime() {
   Ticks next = events_.empty() ? kNever : events_.top().time;
@@ -76,33 +84,28 @@ absl::Status Runner::RankRegister(Sequencer& s) {
                                                "group"));
 }
 
-// What is read has been written.
-absl::Status Runner::CheckCollective(const CollectiveCall& call,
-                                     const CollectiveCall::Tensors& tensors) {
+absl::Status Runner::CheckSources(const CollectiveCall& call) {
   CoreState& state = *states_[call.core];
-  if (!options_.values || !state.check_memory) return absl::OkStatus();
-  const uint32_t rank = transport_->rank();
-  bool reads = true;
-  for (const auto& group : *call.groups) {
-    if (group.empty()) continue;
-    if (call.kind == CollectiveKind::kPermute && group[0] == rank) {
-      return AdmitUnwritten(state, tensors.src, "src");
-    }
-    const bool here =
-        std::find(group.begin(), group.end(), rank) != group.end();
-    if (call.kind == CollectiveKind::kBroadcast && here) {
-      reads = group[static_cast<size_t>(call.peer)] == rank;
-    }
+  if (!options_.values || call.has_metadata ||
+      !TouchedBy(call.kind, *call.groups, call.peer, transport_->rank()).src) {
+    return absl::OkStatus();
   }
-  if (call.kind == CollectiveKind::kPermute || call.has_metadata) reads = false;
-  absl::Status status;
-  if (reads && tensors.has_src) {
-    status = AdmitUnwritten(state, tensors.src, "src");
+  current_ = call.instruction;
+  current_core_ = call.core;
+  for (const CollectiveCall::Tensors& tensors : call.tensors) {
+    absl::Status status;
+    do {
+      if (!state.check_memory) return absl::OkStatus();
+      status = absl::OkStatus();
+      if (tensors.has_src) status = AdmitUnwritten(state, tensors.src, "src");
+      if (status.ok() && tensors.has_src1) {
+        status = AdmitUnwritten(state, tensors.src1, "src1");
+      }
+      if (!status.ok()) status = LocateCall(status, call);
+    } while (Hold(status));
+    if (!status.ok()) return status;
   }
-  if (status.ok() && tensors.has_src1) {
-    status = AdmitUnwritten(state, tensors.src1, "src1");
-  }
-  return status;
+  return absl::OkStatus();
 }
 
 absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
@@ -115,8 +118,13 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
   call.instruction = s.next;
   call.core = s.core;
   call.kind = a[C::kKind].as<CollectiveKind>();
-  call.groups = &program_.replica_groups[static_cast<size_t>(
-      a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer())];
+  // Of send and recv none: a program may have no groups at all.
+  static const auto* const none = new ReplicaGroups;
+  const auto groups = static_cast<size_t>(
+      a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer());
+  call.groups = groups < program_.replica_groups.size()
+                    ? &program_.replica_groups[groups]
+                    : none;
   call.stream = a[counts ? size_t{V::kStream} : size_t{C::kStream}].integer();
   call.trigger = s.earliest;
   CollectiveCall::Tensors& tensors = call.tensors.emplace_back();
@@ -137,7 +145,7 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
     call.channel = a[C::kChannel].integer();
     call.peer = a[C::kPeer].integer();
   }
-  return CheckCollective(call, tensors);
+  return absl::OkStatus();
 }
 
 absl::Status Runner::StepCollective(Sequencer& s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/collective_touch.h"
 #include "core/dynamic.h"
 #include "isa/passes/accesses.h"
 
@@ -26,6 +27,8 @@ bool TouchesPart(Opcode opcode, size_t operand) {
     case Opcode::kTopK:
     case Opcode::kNonzeroWithCount:
       return true;
+    case Opcode::kCollectiveV:  // counts are data
+      return operand != slot::CollectiveV::kMetadata;
     case Opcode::kTensorCopyPredicated:
       return operand == slot::TensorCopyPredicated::kDst;
     default:
@@ -321,6 +324,12 @@ void RaceDetector::Exchange(const Trace& trace) {
 void RaceDetector::EnterIndices(const Instruction& i, RaceAccess access,
                                 Clock clock) {
   const CoreProgram& core = program_.cores[access.core];
+  if (i.opcode == Opcode::kCollectiveV) {
+    access.operand = slot::CollectiveV::kMetadata;
+    ForEachMetadataRow(core, i, [&](const Access& rows, Role role) {
+      if (role == Role::kIn) EnterOperand(rows, access, clock);
+    });
+  }
   if (core.indirections.empty()) return;
   access.operand = kIndexOperand;
   for (const Operand& operand : core.OperandsOf(i)) {
@@ -337,14 +346,22 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
   const CoreProgram& core = program_.cores[access.core];
   const auto specs = Info(i.opcode).operands;
   const auto operands = core.OperandsOf(i);
+  const bool collective = IsCollective(i.opcode);
   for (size_t o = 0; o < specs.size(); ++o) {
     if (operands[o].kind != Operand::Kind::kAccess) continue;
+    if (collective && !TouchesOperand(core, i, o)) continue;
     const Access& operand = operands[o].access;
     access.operand = static_cast<uint16_t>(o);
     access.write = specs[o].role != Role::kIn;
     access.owns = i.opcode != Opcode::kPsumReset;
     access.vague = TouchesPart(i.opcode, o);
-    if (const Indirection* n = core.IndirectionOf(operand)) {
+    if (i.opcode == Opcode::kCollectiveV &&
+        o == slot::CollectiveV::kMetadata) {
+      access.write = true;
+      ForEachMetadataRow(core, i, [&](const Access& rows, Role role) {
+        if (role == Role::kOut) EnterOperand(rows, access, clock);
+      });
+    } else if (const Indirection* n = core.IndirectionOf(operand)) {
       EnterMoved(operand, *n, access, clock, trace);
     } else if (HoldsMxScales(i.opcode, o)) {
       Access rows = operand;
@@ -357,6 +374,20 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
       EnterOperand(operand, access, clock);
     }
   }
+}
+
+bool RaceDetector::TouchesOperand(const CoreProgram& core,
+                                  const Instruction& i,
+                                  size_t operand) const {
+  if (i.opcode == Opcode::kCollectiveV) return true;
+  using S = slot::Collective;
+  const auto a = core.AttributesOf(i);
+  const auto groups = static_cast<size_t>(a[S::kGroups].integer());
+  if (groups >= program_.replica_groups.size()) return true;
+  const CollectiveTouch touch =
+      TouchedBy(a[S::kKind].as<CollectiveKind>(),
+                program_.replica_groups[groups], a[S::kPeer].integer(), rank_);
+  return operand == S::kDst ? touch.dst : touch.src;
 }
 
 void RaceDetector::EnterMoved(const Access& operand, const Indirection& n,

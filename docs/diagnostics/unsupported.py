@@ -20,6 +20,12 @@ b.register_load(dst=n, src=b.constant("n", np.array([[1]], np.int32)), signal=[(
 for engine in ("vector", "scalar"):
     b.tensor_copy(dst=b.sbuf((4, 8), "float32"), src=t.select(1, n), engine=engine)
 
+#% unsupported.system_option
+#! trnemu.System.run takes no such option; for callers from C++.
+
+#% unsupported.system_schedule
+#! trnemu.System.run takes no schedule; for callers from C++.
+
 #% unsupported.values_off
 b = trnemu.ProgramBuilder(target="trn2")
 n = b.register_alloc()

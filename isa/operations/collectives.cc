@@ -190,6 +190,13 @@ void Expand(const Call& c, Emitter& e) {
   }
 }
 
+// A call is used again: lists that are shorter now must not keep what was there.
+void Clear(Call& c) {
+  for (size_t i = 0; i < c.operation->parameters.size(); ++i) {
+    c.values[i] = Value::None();
+  }
+}
+
 // The values of parameters that every collective has.
 void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
               int64_t priority) {
@@ -209,6 +216,7 @@ bool Lift(const Expansion& e, Call& c) {
   using S = slot::Collective;
   const size_t count = e.instructions.size();
   const CollectiveKind kind = KindOf(c);
+  Clear(c);
   const auto set_tensor = [&](std::string_view name, size_t i,
                               const Operand& operand) {
     const int first = ParameterIndex(*c.operation, name);
@@ -286,6 +294,7 @@ bool LiftV(const Expansion& e, Call& c) {
   const auto operands = e.core->OperandsOf(i);
   const auto a = e.core->AttributesOf(i);
   if (a[S::kKind].as<CollectiveKind>() != KindOf(c)) return false;
+  Clear(c);
   const auto at = [&](std::string_view name) -> Value& {
     return c.values[static_cast<size_t>(ParameterIndex(*c.operation, name))];
   };
@@ -298,6 +307,12 @@ bool LiftV(const Expansion& e, Call& c) {
            a[S::kPriority].integer());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
   return true;
+}
+
+// A rule that speaks of a parameter by the name that it has here.
+Rule Of(Rule rule, std::string_view parameter) {
+  rule.operand = parameter;
+  return rule;
 }
 
 // The rules of a row, by name.
@@ -375,7 +390,7 @@ std::vector<OperationInfo> Registers() {
        true},
       {"collective_permute_implicit_current_processing_rank_id",
        kProcessingParameters,
-       RuleList(kGroups),
+       RuleList(kGroups, kChannelId),
        Anywhere,
        [](const Call& c, Emitter& e) {
          EmitOne(c, e, Opcode::kProcessingRank,
@@ -393,7 +408,7 @@ std::vector<OperationInfo> Registers() {
 std::vector<OperationInfo> Table() {
   std::vector<OperationInfo> rows = {
       Row("all_reduce", kAllReduceParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kSameSize, kReduction,
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kSameSize, kReduction,
                    kInteger, kGroups, kPriority, kStream, kTrigger),
           "Reduces the sources of all ranks of a group, to each of them.",
           "Element by element, in fp32, in the order in which the algorithm "
@@ -401,13 +416,13 @@ std::vector<OperationInfo> Table() {
           "dst may be the same tensor.",
           "nki/api/nki/collectives/__init__.py:17-35"),
       Row("all_gather", kGatherParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kGroups, kEqualGroups,
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kGroups, kEqualGroups,
                    kGathered, kGatherDim, kPriority, kStream, kTrigger),
           "Joins the sources of all ranks of a group, in its order, on each.",
           "Bits. Along dimension 0, or 1 for tiles in SBUF.",
           "nki/api/nki/collectives/__init__.py:37-58"),
       Row("reduce_scatter", kReduceScatterParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kReduction, kInteger,
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kReduction, kInteger,
                    kGroups, kEqualGroups, kScattered, kFirstDim, kPriority,
                    kStream, kTrigger),
           "Reduces the sources of all ranks; the i-th of a group gets part i.",
@@ -427,12 +442,18 @@ std::vector<OperationInfo> Table() {
           "is.",
           "nki/api/nki/collectives/__init__.py:266-287"),
       Row("collective_permute_implicit", kImplicitParameters,
-          RuleList(kLists, kMemory, kDtypes, kSameSize, kGroups, kChannels,
+          RuleList(Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
+                   Of(kTwoDimensions, "srcs_by_channel"),
+                   Of(kDtypes, "dsts_by_channel"),
+                   Of(kSameSize, "dsts_by_channel"), kGroups, kChannels,
                    kPriority, kStream, kTrigger),
           "Sends to the next rank of the group, around, a tensor a channel.",
           "Bits.", "nki/api/nki/collectives/__init__.py:289-319"),
       Row("collective_permute_implicit_reduce", kImplicitReduceParameters,
-          RuleList(kLists, kMemory, kDtypes, kSameSize, kReduction, kInteger,
+          RuleList(Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
+                   Of(kTwoDimensions, "srcs0_by_channel"),
+                   Of(kDtypes, "dsts_by_channel"),
+                   Of(kSameSize, "dsts_by_channel"), kReduction, kInteger,
                    kGroups, kChannels, kPriority, kStream, kTrigger),
           "Sends srcs0 op srcs1 to the next rank of the group, around.",
           "Computed in fp32 and rounded to the tensors' dtype by the sender.",
@@ -457,16 +478,18 @@ std::vector<OperationInfo> Table() {
            "metadata says; other bytes of dst stay as they are.",
            "nki/api/nki/collectives/__init__.py:185-264"),
       Row("broadcast", kBroadcastParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kSameSize, kGroups,
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kSameSize, kGroups,
                    kRoot, kPriority, kStream, kTrigger),
           "The sources of the group's root, on each rank; of trnemu.",
           "Bits. Not in nki.collectives.", ""),
-      Row("send", kSendParameters, RuleList(kPeer, kPriority, kStream, kTrigger),
+      Row("send", kSendParameters,
+          RuleList(kPeer, kPriority, kStream, kTrigger),
           "Sends a tensor to the rank that receives it with recv; of trnemu.",
           "The k-th send to a rank meets the k-th recv of it there; size and "
           "dtype must agree. Not in nki.collectives.",
           ""),
-      Row("recv", kRecvParameters, RuleList(kPeer, kPriority, kStream, kTrigger),
+      Row("recv", kRecvParameters,
+          RuleList(Of(kPeer, "from_rank"), kPriority, kStream, kTrigger),
           "Receives a tensor from the rank that sends it; of trnemu.",
           "See send.", ""),
       Row("collective_barrier", kBarrierParameters,

@@ -105,6 +105,11 @@ class SystemResult:
         """The outputs of each rank."""
         return [rank.outputs for rank in self.ranks]
 
+    @property
+    def diagnostics(self) -> list[_trnemu.Finding]:
+        """What was found and did not stop the run, rank by rank."""
+        return [d for rank in self.ranks for d in rank.diagnostics]
+
     def __repr__(self) -> str:
         return (
             f"<SystemResult of {len(self.ranks)} ranks, {self.time_ns} ns, "
@@ -187,6 +192,15 @@ class System:
         """The names of its links, one for each direction."""
         return self._data.links
 
+    def rings(self, group: Iterable[int]) -> list[list[int]]:
+        """The cycles of ranks that a ring over a replica group goes along.
+
+        A list for each channel; of groups over several nodes, chains through
+        all of them. Raises Fault (input) if the group has a rank twice or one
+        that the system has not.
+        """
+        return self._data.rings(list(group))
+
     def run(
         self,
         program: Program | Sequence[Program],
@@ -202,9 +216,10 @@ class System:
         """Runs one program on each rank, to its end.
 
         program: one for all ranks, or one for each. inputs: likewise, name ->
-        array; none are needed with values=False. algorithm: "auto" (as documented, by size and group), "ring",
-        "mesh", "single_step_mesh", "rdh", "kangaring", "hierarchical" or
-        "direct"; an algorithm that a collective cannot have is a Fault.
+        array; none are needed with values=False. algorithm: "auto" (as
+        documented, by size and group), "ring", "mesh", "single_step_mesh",
+        "rdh", "kangaring", "hierarchical" or "direct"; an algorithm that a
+        collective cannot have is a Fault.
         threads: of this host; results and times do not depend on it.
         packet_bytes: of the collectives' DMA, beside compute's 4096; None for
         the system's (65536). links: keeps what links carried. profile: keeps a
