@@ -40,19 +40,17 @@ class Walk {
     std::map<std::pair<int, Engine>, int32_t> last;
     for (const InstructionRecord& r : timeline_.instructions()) {
       auto [at, is_new] = last.try_emplace({r.core, r.instruction->engine}, -1);
+      first_ = before_.empty() ? r.ready : std::min(first_, r.ready);
       before_.push_back(at->second);
       at->second = static_cast<int32_t>(before_.size()) - 1;
     }
   }
   void LinkParts() {
-    std::map<std::pair<int, int>, int32_t> engines, queues;
+    std::map<std::pair<int, int>, int32_t> queues;
     for (const DmaRecord& d : timeline_.dma()) {
-      const auto self = static_cast<int32_t>(engine_before_.size());
-      auto& e = engines.try_emplace({d.core, d.engine}, -1).first->second;
+      const auto self = static_cast<int32_t>(queue_before_.size());
       auto& q = queues.try_emplace({d.queue_set, d.queue}, -1).first->second;
-      engine_before_.push_back(d.bytes > 0 ? e : -1);
       queue_before_.push_back(q);
-      if (d.bytes > 0) e = self;
       q = self;
     }
   }
@@ -62,8 +60,9 @@ class Walk {
     Ticks latest = -1;
     const auto& rows = timeline_.instructions();
     for (size_t r = 0; r < rows.size(); ++r) {
-      if (rows[r].end < latest) continue;
-      latest = rows[r].end;
+      const Ticks end = std::max(rows[r].end, rows[r].issue_end);
+      if (end < latest) continue;
+      latest = end;
       row_ = static_cast<int32_t>(r);
     }
     const auto& parts = timeline_.dma();
@@ -115,7 +114,8 @@ class Walk {
     if (ended >= 0) return GoTo(ended, -1);
     if (together >= 0) return GoTo(together, -1);
     if (previous < 0) {
-      Add(PathStep::Kind::kWait, 0, row, Cause::kDependence);
+      Add(PathStep::Kind::kWait, first_, row, Cause::kDependence);
+      Add(PathStep::Kind::kWait, 0, row, Cause::kLaunch);
       return GoTo(-1, -1);
     }
     Add(PathStep::Kind::kWait, report_.row(previous).issue_end, row,
@@ -132,11 +132,14 @@ class Walk {
       return GoTo(-1, queue);  // parts of a queue complete in order
     }
     if (d.start > d.payload_from) {
-      for (int32_t e = engine_before_[static_cast<size_t>(part)]; e >= 0;
-           e = engine_before_[static_cast<size_t>(e)]) {
-        if (report_.part(e).free != d.start) continue;
-        Add(PathStep::Kind::kDma, d.start, part, CauseOf(d));
-        return GoTo(-1, e);
+      // Its engine takes it up when the one before it in its queue is done.
+      int32_t q = queue;
+      while (q >= 0 && report_.part(q).bytes == 0) {
+        q = queue_before_[static_cast<size_t>(q)];
+      }
+      if (q >= 0 && report_.part(q).free <= d.start) {
+        Add(PathStep::Kind::kDma, report_.part(q).free, part, CauseOf(d));
+        return GoTo(-1, q);
       }
     }
     if (const int32_t other = GeneratedBefore(part, d); other >= 0) {
@@ -166,10 +169,11 @@ class Walk {
 
   const ProfileReport& report_;
   const Timeline& timeline_;
-  std::vector<int32_t> before_;  // by row: the engine's one before
-  std::vector<int32_t> engine_before_, queue_before_;  // by part
+  std::vector<int32_t> before_;        // by row: the engine's one before
+  std::vector<int32_t> queue_before_;  // by part
   std::vector<PathStep> steps_;
-  Ticks at_ = 0;  // what comes after it is done
+  Ticks at_ = 0;     // what comes after it is done
+  Ticks first_ = 0;  // the first instruction of all can start
   int32_t row_ = -1, part_ = -1;
 };
 

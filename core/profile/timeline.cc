@@ -101,13 +101,16 @@ void Timeline::FromInstruction(size_t core, Engine engine) {
 
 void Timeline::FromPart(int32_t dma, Ticks time) {
   DmaRecord& record = dma_[static_cast<size_t>(dma)];
-  if (const Ticks late = time - record.notify; late > 0) {
-    record.free += late;
-    record.end += late;
-    record.notify = time;
-  }
+  record.notify = std::max(record.notify, time);
   from_dma_ = dma;
   from_instruction_ = record.instruction;
+}
+
+void Timeline::Move(int32_t dma, Ticks start, Ticks free) {
+  DmaRecord& record = dma_[static_cast<size_t>(dma)];
+  record.start = start;
+  record.end += free - record.free;
+  record.free = free;
 }
 
 void Timeline::Update(const Signal& signal, int64_t value, Ticks time) {
@@ -120,6 +123,14 @@ void Timeline::Update(const Signal& signal, int64_t value, Ticks time) {
   record.op = signal.op;
   record.at = signal.at;
   Append(record);
+}
+
+void Timeline::End(Ticks end) {
+  for (InstructionRecord& r : instructions_) {
+    if (r.issue_end <= end) continue;
+    r.issue_end = std::max(r.start, end);
+    r.extra = std::min(r.extra, r.issue_end - r.start);
+  }
 }
 
 void Timeline::Woke(size_t core, Engine engine) {

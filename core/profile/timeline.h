@@ -25,7 +25,7 @@ struct InstructionRecord {
   const Instruction* instruction = nullptr;  // of the program
   Ticks ready = 0;      // when its engine could have started it
   Ticks start = 0;      // later than ready: a semaphore held it
-  Ticks issue_end = 0;  // when its engine was free for the next
+  Ticks issue_end = 0;  // when its engine was free for the next; <= the end
   Ticks end = 0;        // when its results and signals were there
   Ticks extra = 0;      // of the issue interval: a table load, or throttling
   // The change of a semaphore that its waits needed last. It held the
@@ -40,10 +40,13 @@ struct DmaRecord {
   int32_t instruction = -1;  // the trigger
   Ticks trigger = 0;         // when that started
   Ticks payload_from = 0;    // when the bytes could have gone
-  Ticks start = 0;           // when its DMA engine took it up
-  Ticks free = 0;            // when that engine was done with it
-  Ticks end = 0;             // of the payload
-  Ticks notify = 0;          // when its signals were given
+  // When its DMA engine took it up, and was done with it; it is at work on it
+  // all the time, shared evenly with the parts of other queues that it has.
+  Ticks start = 0;
+  Ticks free = 0;
+  Ticks busy = 0;    // the engine's own time for it
+  Ticks end = 0;     // of the payload
+  Ticks notify = 0;  // when its signals were given
   int64_t bytes = 0;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes
   int32_t descriptors = 0;  // runs that lie one after the other on both sides
@@ -97,9 +100,14 @@ class Timeline {
   // Who gives the updates that follow.
   void FromInstruction(size_t core,
                        Engine engine);  // the first that has yet to
-  // The part is done; its end is put off if that is later than was foreseen.
+  // The part is done; later than was foreseen, if others made it wait.
   void FromPart(int32_t dma, Ticks time);
+  // Its engine takes it up, and is done with it, at other times than was
+  // foreseen, as parts of other queues have come.
+  void Move(int32_t dma, Ticks start, Ticks free);
   void Update(const Signal& signal, int64_t value, Ticks time);
+  // The run is over then: no issue interval goes on.
+  void End(Ticks end);
   // The last update let the engine's next instruction go.
   void Woke(size_t core, Engine engine);
 
