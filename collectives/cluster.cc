@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "collectives/active.h"
 #include "collectives/choose.h"
+#include "collectives/exchange.h"
 #include "collectives/network.h"
 #include "collectives/pool.h"
 #include "collectives/restrictions.h"
@@ -27,21 +28,17 @@ namespace {
 // What a rank has done in a window.
 class Port : public Transport {
  public:
-  struct Ended {
-    Ticks end = 0, start = 0;
-    int64_t id = 0;
-  };
   uint32_t rank_number = 0;
   int ranks = 0;
   Runner* runner = nullptr;
   std::vector<CallInfo> calls;
-  std::vector<Ended> ended;
+  std::vector<EndedMove> ended;
   std::map<int64_t, CollectiveCall> open;  // by ticket
 
   uint32_t rank() const override { return rank_number; }
   absl::Status Trigger(CollectiveCall call) override;
   void MoveEnded(int64_t id, Ticks start, Ticks end) override {
-    ended.push_back({end, start, id});
+    ended.push_back({end, start, static_cast<int32_t>(rank_number), id});
   }
 
  private:
@@ -86,44 +83,57 @@ absl::Status Port::Trigger(CollectiveCall call) {
   return absl::OkStatus();
 }
 
+// Of a rank of another process only what this one must know of all.
 struct Rank {
+  bool here = false;
   std::unique_ptr<Device> device;
   std::unique_ptr<Executable> executable;
   std::unique_ptr<Execution> execution;
   Port port;
   absl::Status status;
-  Ticks next = 0;
+  Ticks next = kNever;
   std::map<int64_t, Ticks> stream_free;
 };
 
 class Cluster {
  public:
   Cluster(std::shared_ptr<const Topology> topology, const RunOptions& options,
-          const ClusterOptions& cluster)
+          const ClusterOptions& cluster, ProcessExchange& exchange,
+          std::vector<int32_t> process)
       : topology_(std::move(topology)),
         options_(options),
         cluster_(cluster),
+        exchange_(exchange),
+        process_(std::move(process)),
         pool_(cluster.threads > 0
                   ? cluster.threads
                   : static_cast<int>(std::thread::hardware_concurrency())),
         ranks_(static_cast<size_t>(topology_->ranks())),
         meetings_(topology_->ranks()),
         network_(*topology_, cluster.record_links) {
-    options_.interrupted = nullptr;  // asked between windows
+    // Asked between windows, by one thread.
+    interrupted_ = std::exchange(options_.interrupted, nullptr);
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      ranks_[r].here = process_[r] == exchange_.process();
+      if (ranks_[r].here) here_.push_back(r);
+    }
   }
 
-  absl::Status Load(
-      const std::vector<std::shared_ptr<const Program>>& programs,
-      const std::vector<Inputs>& inputs,
-      std::shared_ptr<const Hardware> hardware);
+  absl::Status Load(const std::vector<std::shared_ptr<const Program>>& programs,
+                    const std::vector<Inputs>& inputs,
+                    std::shared_ptr<const Hardware> hardware);
   absl::Status Run();
   absl::StatusOr<ClusterResult> Finish();
 
  private:
   absl::Status OfRank(absl::Status status, size_t rank) const;
+  absl::Status LoadRank(size_t r, std::shared_ptr<const Program> program,
+                        const Inputs& inputs,
+                        std::shared_ptr<const Hardware> hardware);
   void SetTimes();
-  absl::Status RunWindow(Ticks from);
-  absl::Status Exchange();
+  absl::Status Tell(News mine);
+  News RunWindow(Ticks from);
+  absl::Status Answer();
   absl::Status TakeCalls();
   absl::Status TakeMoves();
   absl::Status StartReady();
@@ -133,17 +143,25 @@ class Cluster {
   absl::Status Admit(const Meeting& meeting);
   void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
-  void EndMove(const Port::Ended& ended, size_t rank);
+  void EndMove(const EndedMove& ended);
+  void Complete(const CallInfo& call, Ticks done);
   void Arrived(int32_t slot, int32_t member, Ticks time);
   void Leave(int32_t slot, int32_t member);
   void WriteCounts(const Active& active, int32_t member);
   absl::Status Conclude();
+  template <typename Do>
+  std::optional<Failure> FirstOfRanks(Do step);
 
   std::shared_ptr<const Topology> topology_;
   RunOptions options_;
   const ClusterOptions cluster_;
+  ProcessExchange& exchange_;
+  const std::vector<int32_t> process_;  // by rank
+  std::function<bool()> interrupted_;
   Pool pool_;
   std::vector<Rank> ranks_;
+  std::vector<size_t> here_;  // ranks of this process
+  std::vector<News> news_;    // by process
   Meetings meetings_;
   Network network_;
   std::vector<std::unique_ptr<Active>> active_;
@@ -163,57 +181,79 @@ absl::Status Cluster::OfRank(absl::Status status, size_t rank) const {
   return ToStatus(std::move(d));
 }
 
+// Tells the others; gets what they tell, to news_. The first failure of all.
+absl::Status Cluster::Tell(News mine) {
+  news_ = exchange_.Tell(std::move(mine));
+  return FirstFailure(news_);
+}
+
+absl::Status Cluster::LoadRank(size_t r, std::shared_ptr<const Program> program,
+                               const Inputs& inputs,
+                               std::shared_ptr<const Hardware> hardware) {
+  Rank& rank = ranks_[r];
+  const SystemDescription& system = topology_->system();
+  if (program->target != system.target) {
+    return MakeFault(
+        Category::kInput, "option.target",
+        absl::StrCat("the program is for ", std::string(Name(program->target)),
+                     ", but ", system.name, " has ",
+                     std::string(Name(system.target))));
+  }
+  const int cores =
+      static_cast<int>(std::max<size_t>(1, program->cores.size()));
+  if (cores > topology_->lnc()) {
+    return MakeFault(
+        Category::kInput, "option.lnc",
+        absl::StrCat("the program has ", cores, " cores, but a rank has ",
+                     topology_->lnc(), " (lnc)"));
+  }
+  auto device = Device::Create(system.target, cores, std::move(hardware));
+  if (!device.ok()) return device.status();
+  rank.device = *std::move(device);
+  auto executable = rank.device->Load(std::move(program), options_.allow);
+  if (!executable.ok()) return executable.status();
+  rank.executable = *std::move(executable);
+  RunOptions options = options_;
+  if (!cluster_.timelines.empty()) options.timeline = cluster_.timelines[r];
+  auto execution = rank.executable->Start(inputs, options, nullptr);
+  if (!execution.ok()) return execution.status();
+  rank.execution = *std::move(execution);
+  rank.port.rank_number = static_cast<uint32_t>(r);
+  rank.port.ranks = topology_->ranks();
+  rank.port.runner = &rank.execution->connected_runner();
+  rank.port.runner->Connect(&rank.port);
+  rank.port.runner->SetHorizon(0);
+  return absl::OkStatus();
+}
+
+// Calls step(rank's number) for each rank of this process up to the first that
+// fails.
+template <typename Do>
+std::optional<Failure> Cluster::FirstOfRanks(Do step) {
+  for (const size_t r : here_) {
+    absl::Status ok = step(r);
+    if (!ok.ok()) {
+      return Failure{0, static_cast<int32_t>(r), OfRank(std::move(ok), r)};
+    }
+  }
+  return std::nullopt;
+}
+
 absl::Status Cluster::Load(
     const std::vector<std::shared_ptr<const Program>>& programs,
     const std::vector<Inputs>& inputs,
     std::shared_ptr<const Hardware> hardware) {
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    Rank& rank = ranks_[r];
-    const auto& program = programs[programs.size() == 1 ? 0 : r];
-    const SystemDescription& system = topology_->system();
-    if (program->target != system.target) {
-      return OfRank(
-          MakeFault(Category::kInput, "option.target",
-                    absl::StrCat("the program is for ",
-                                 std::string(Name(program->target)), ", but ",
-                                 system.name, " has ",
-                                 std::string(Name(system.target)))),
-          r);
-    }
-    const int cores = static_cast<int>(std::max<size_t>(1, program->cores.size()));
-    if (cores > topology_->lnc()) {
-      return OfRank(
-          MakeFault(Category::kInput, "option.lnc",
-                    absl::StrCat("the program has ", cores,
-                                 " cores, but a rank has ", topology_->lnc(),
-                                 " (lnc)")),
-          r);
-    }
-    auto device = Device::Create(system.target, cores, hardware);
-    if (!device.ok()) return OfRank(device.status(), r);
-    rank.device = *std::move(device);
-    auto executable = rank.device->Load(program, options_.allow);
-    if (!executable.ok()) return OfRank(executable.status(), r);
-    rank.executable = *std::move(executable);
-    RunOptions options = options_;
-    if (!cluster_.timelines.empty()) options.timeline = cluster_.timelines[r];
-    auto execution = rank.executable->Start(
-        inputs[inputs.size() == 1 ? 0 : r], options, nullptr);
-    if (!execution.ok()) return OfRank(execution.status(), r);
-    rank.execution = *std::move(execution);
-    rank.port.rank_number = static_cast<uint32_t>(r);
-    rank.port.ranks = topology_->ranks();
-    rank.port.runner = &rank.execution->connected_runner();
-    rank.port.runner->Connect(&rank.port);
-    rank.port.runner->SetHorizon(0);
-  }
-  SetTimes();
-  return absl::OkStatus();
+  absl::Status ok = exchange_.Agree(FirstOfRanks([&](size_t r) {
+    return LoadRank(r, programs[programs.size() == 1 ? 0 : r],
+                    inputs[inputs.size() == 1 ? 0 : r], hardware);
+  }));
+  if (ok.ok()) SetTimes();
+  return ok;
 }
 
 void Cluster::SetTimes() {
   const SystemDescription& system = topology_->system();
-  const Hardware& hardware = ranks_[0].device->hardware();
+  const Hardware& hardware = ranks_[here_[0]].device->hardware();
   start_ = ToTicks(system.start);
   finish_ = ToTicks(system.finish);
   cc_step_ = ToTicks(system.cc_step);
@@ -226,10 +266,18 @@ void Cluster::SetTimes() {
   window_ = std::max<Ticks>(1, std::min({start_, finish_, notify_}));
 }
 
-absl::Status Cluster::RunWindow(Ticks from) {
+// What its ranks do in the window.
+News Cluster::RunWindow(Ticks from) {
   const Ticks horizon = from + window_;
+  News news;
+  if (interrupted_ && interrupted_()) {
+    news.failure = Failure{from, static_cast<int32_t>(here_[0]),
+                           MakeFault(Category::kLimit, "limit.interrupted",
+                                     "the run was interrupted")};
+    return news;
+  }
   std::vector<size_t> due;
-  for (size_t r = 0; r < ranks_.size(); ++r) {
+  for (const size_t r : here_) {
     if (ranks_[r].next < horizon) due.push_back(r);
   }
   pool_.ForEach(due.size(), [&](size_t i) {
@@ -238,36 +286,53 @@ absl::Status Cluster::RunWindow(Ticks from) {
     rank.status = rank.execution->Continue();
     if (rank.status.ok()) rank.next = rank.port.runner->NextTime();
   });
-  const Rank* first = nullptr;
-  size_t number = 0;
-  for (const size_t r : due) {
-    if (ranks_[r].status.ok()) continue;
-    if (first == nullptr ||
-        ranks_[r].port.runner->now() < first->port.runner->now()) {
-      first = &ranks_[r];
-      number = r;
+  for (const size_t r : here_) {
+    Rank& rank = ranks_[r];
+    if (!rank.status.ok()) {
+      const Ticks now = rank.port.runner->now();
+      if (!news.failure || now < news.failure->time) {
+        news.failure =
+            Failure{now, static_cast<int32_t>(r), OfRank(rank.status, r)};
+      }
+      continue;
     }
+    news.next = std::min(news.next, rank.next);
+    std::move(rank.port.calls.begin(), rank.port.calls.end(),
+              std::back_inserter(news.calls));
+    rank.port.calls.clear();
+    news.ended.insert(news.ended.end(), rank.port.ended.begin(),
+                      rank.port.ended.end());
+    rank.port.ended.clear();
   }
-  return first == nullptr ? absl::OkStatus() : OfRank(first->status, number);
+  return news;
 }
 
 absl::Status Cluster::Run() {
-  for (Rank& rank : ranks_) {
+  News first;
+  first.failure = FirstOfRanks([&](size_t r) {
+    Rank& rank = ranks_[r];
     absl::Status ok = rank.execution->Continue();
-    if (!ok.ok()) return OfRank(ok, rank.port.rank_number);
-    rank.next = rank.port.runner->NextTime();
-  }
-  for (;;) {
+    if (ok.ok()) rank.next = rank.port.runner->NextTime();
+    first.next = std::min(first.next, rank.next);
+    return ok;
+  });
+  absl::Status ok = Tell(std::move(first));
+  while (ok.ok()) {
+    // Of other processes' ranks: what they tell, and what they were given.
     Ticks from = kNever;
+    for (const News& news : news_) from = std::min(from, news.next);
     for (const Rank& rank : ranks_) from = std::min(from, rank.next);
     if (from == kNever) return Conclude();
-    absl::Status ok = RunWindow(from);
-    if (ok.ok()) ok = Exchange();
-    if (!ok.ok()) return ok;
+    ok = Tell(RunWindow(from));
+    if (ok.ok()) ok = Answer();
   }
+  return ok;
 }
 
-absl::Status Cluster::Exchange() {
+absl::Status Cluster::Answer() {
+  for (Rank& rank : ranks_) {
+    if (!rank.here) rank.next = kNever;
+  }
   absl::Status ok = TakeCalls();
   if (ok.ok()) ok = TakeMoves();
   if (ok.ok()) ok = StartReady();
@@ -276,16 +341,13 @@ absl::Status Cluster::Exchange() {
 
 absl::Status Cluster::TakeCalls() {
   std::vector<CallInfo> calls;
-  for (Rank& rank : ranks_) {
-    std::move(rank.port.calls.begin(), rank.port.calls.end(),
-              std::back_inserter(calls));
-    rank.port.calls.clear();
+  for (News& news : news_) {
+    std::move(news.calls.begin(), news.calls.end(), std::back_inserter(calls));
   }
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const CallInfo& a, const CallInfo& b) {
-                     return std::tie(a.trigger, a.rank) <
-                            std::tie(b.trigger, b.rank);
-                   });
+  std::stable_sort(
+      calls.begin(), calls.end(), [](const CallInfo& a, const CallInfo& b) {
+        return std::tie(a.trigger, a.rank) < std::tie(b.trigger, b.rank);
+      });
   for (CallInfo& call : calls) {
     const auto r = static_cast<size_t>(call.rank);
     absl::Status ok = meetings_.Arrive(std::move(call));
@@ -294,27 +356,34 @@ absl::Status Cluster::TakeCalls() {
   return absl::OkStatus();
 }
 
+// A rank's call is done with.
+void Cluster::Complete(const CallInfo& call, Ticks done) {
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  rank.next = std::min(rank.next, done);
+  if (!rank.here) return;
+  rank.port.runner->Complete(call.ticket, done);
+  rank.port.open.erase(call.ticket);
+}
+
 absl::Status Cluster::TakeMoves() {
-  std::vector<std::pair<Port::Ended, size_t>> ended;
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    for (const Port::Ended& e : ranks_[r].port.ended) ended.emplace_back(e, r);
-    ranks_[r].port.ended.clear();
+  std::vector<EndedMove> ended;
+  for (const News& news : news_) {
+    ended.insert(ended.end(), news.ended.begin(), news.ended.end());
   }
   if (ended.empty()) return absl::OkStatus();
-  std::stable_sort(ended.begin(), ended.end(),
-                   [](const auto& a, const auto& b) {
-                     return std::tie(a.first.end, a.second, a.first.id) <
-                            std::tie(b.first.end, b.second, b.first.id);
-                   });
+  std::stable_sort(
+      ended.begin(), ended.end(), [](const EndedMove& a, const EndedMove& b) {
+        return std::tie(a.end, a.rank, a.id) < std::tie(b.end, b.rank, b.id);
+      });
   if (options_.values) {
     std::vector<MoveOfValues> moves;
-    for (const auto& [e, rank] : ended) {
+    for (const EndedMove& e : ended) {
       moves.push_back({active_[static_cast<size_t>(e.id >> 32)].get(),
                        static_cast<uint32_t>(e.id)});
     }
-    MoveValues(moves, options_.numerics, pool_);
+    MoveValues(moves, options_.numerics, pool_, exchange_, process_);
   }
-  for (const auto& [e, rank] : ended) EndMove(e, rank);
+  for (const EndedMove& e : ended) EndMove(e);
   return absl::OkStatus();
 }
 
@@ -433,11 +502,12 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     record.first_trigger = std::min(record.first_trigger, call.trigger);
     record.last_trigger = std::max(record.last_trigger, call.trigger);
     begin = std::max(begin, rank.stream_free[call.stream]);
-    if (options_.values) {
-      a.buffers.emplace_back(rank.port.open.at(call.ticket), a.dtype,
-                             a.plan->scratch_elements.empty()
-                                 ? 0
-                                 : a.plan->scratch_elements[m]);
+    if (options_.values && !rank.here) {
+      a.buffers.emplace_back();
+    } else if (options_.values) {
+      a.buffers.emplace_back(
+          rank.port.open.at(call.ticket), a.dtype,
+          a.plan->scratch_elements.empty() ? 0 : a.plan->scratch_elements[m]);
     }
   }
   begin = std::max(begin, record.last_trigger) + start_;
@@ -462,16 +532,14 @@ void Cluster::EndAlone(Meeting& meeting) {
   Rank& rank = ranks_[static_cast<size_t>(call.rank)];
   Ticks& free = rank.stream_free[call.stream];
   free = std::max(free, call.trigger) + start_ + finish_;
-  rank.port.runner->Complete(call.ticket, free);
-  rank.next = std::min(rank.next, free);
-  rank.port.open.erase(call.ticket);
+  Complete(call, free);
   meetings_.Leave(meeting, static_cast<uint32_t>(call.rank));
 }
 
 // What the documents do not support here, and what nothing has written.
 absl::Status Cluster::Admit(const Meeting& meeting) {
   const CallInfo& first = meeting.first();
-  Runner& runner = *ranks_[static_cast<size_t>(first.rank)].port.runner;
+  const Rank& reporter = ranks_[static_cast<size_t>(first.rank)];
   for (Diagnostic& d : RestrictionsOn(meeting, *topology_)) {
     const bool allowed = IsAllowed(d, options_.allow);
     if (!allowed && d.severity == Severity::kWarning) {
@@ -484,14 +552,20 @@ absl::Status Cluster::Admit(const Meeting& meeting) {
     d.instruction = first.instruction;
     d.source = first.source;
     d.rank = first.rank;
-    runner.Warn(std::move(d));
+    if (reporter.here) reporter.port.runner->Warn(std::move(d));
   }
-  for (const CallInfo& call : meeting.calls) {
-    const Port& port = ranks_[static_cast<size_t>(call.rank)].port;
+  std::optional<Failure> unwritten;  // the first member's
+  for (size_t m = 0; m < meeting.calls.size() && !unwritten; ++m) {
+    const CallInfo& call = meeting.calls[m];
+    const auto r = static_cast<size_t>(call.rank);
+    if (!ranks_[r].here) continue;
+    const Port& port = ranks_[r].port;
     absl::Status ok = port.runner->CheckSources(port.open.at(call.ticket));
-    if (!ok.ok()) return OfRank(ok, static_cast<size_t>(call.rank));
+    if (ok.ok()) continue;
+    unwritten = Failure{0, static_cast<int32_t>(m), OfRank(ok, r)};
   }
-  return absl::OkStatus();
+  if (!options_.values) return absl::OkStatus();
+  return exchange_.Agree(std::move(unwritten));
 }
 
 void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
@@ -509,21 +583,20 @@ void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
     read += piece.elements * piece.sources;
   }
   work.bytes = elements * static_cast<int64_t>(a.element_bytes);
-  work.sources = elements == 0
-                     ? 1
-                     : static_cast<int>((read + elements - 1) / elements);
+  work.sources =
+      elements == 0 ? 1 : static_cast<int>((read + elements - 1) / elements);
   work.channel = move.channel;
   work.channels = std::max<int>(1, move.channels);
-  work.cc_core = CollectiveCoreOf(call.stream, move.channel,
-                                  topology_->lnc() *
-                                      topology_->system().cc_cores_per_core);
+  work.cc_core = CollectiveCoreOf(
+      call.stream, move.channel,
+      topology_->lnc() * topology_->system().cc_cores_per_core);
   work.packet_bytes = packet_bytes_;
   work.cc_step = cc_step_;
-  rank.port.runner->StartMove(work, time);
   rank.next = std::min(rank.next, time);
+  if (rank.here) rank.port.runner->StartMove(work, time);
 }
 
-void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
+void Cluster::EndMove(const EndedMove& ended) {
   const auto slot = static_cast<int32_t>(ended.id >> 32);
   const auto index = static_cast<uint32_t>(ended.id);
   Active& a = *active_[static_cast<size_t>(slot)];
@@ -532,8 +605,9 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
   const auto bytes_of = [&](int64_t elements) {
     return elements * static_cast<int64_t>(a.element_bytes);
   };
-  const auto runner_of = [&](int32_t member) {
-    return ranks_[a.meeting->members[static_cast<size_t>(member)]].port.runner;
+  const auto count = [&](int32_t member, int64_t read, int64_t written) {
+    Rank& rank = ranks_[a.meeting->members[static_cast<size_t>(member)]];
+    if (rank.here) rank.port.runner->CountRemote(read, written);
   };
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   MembersOfMove(plan, move, reads_, writes_);
@@ -543,11 +617,11 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
     const int64_t bytes = bytes_of(piece.elements);
     for (const Place& place : plan.SourcesOf(piece)) {
       record.hbm_read += bytes;
-      runner_of(place.member)->CountRemote(bytes, 0);
+      count(place.member, bytes, 0);
     }
     for (const Place& place : plan.DestinationsOf(piece)) {
       record.hbm_written += bytes;
-      runner_of(place.member)->CountRemote(0, bytes);
+      count(place.member, 0, bytes);
       const auto at = std::find(writes_.begin(), writes_.end(), place.member);
       if (at != writes_.end()) {
         to[static_cast<size_t>(at - writes_.begin())] += bytes;
@@ -561,19 +635,18 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
     const auto target = static_cast<int32_t>(
         a.meeting->members[static_cast<size_t>(writes_[w])]);
     arrivals[w] =
-        network_.Send({a.record, static_cast<int32_t>(rank), target, move.step},
-                      to[w], ended.start, ended.end, record.link_bytes) +
+        network_.Send({a.record, ended.rank, target, move.step}, to[w],
+                      ended.start, ended.end, record.link_bytes) +
         notify_;
     last = std::max(last, arrivals[w]);
   }
   for (const uint32_t next : plan.SuccessorsOf(move)) {
     const int32_t member = plan.moves[next].member;
     const auto at = std::find(writes_.begin(), writes_.end(), member);
-    const Ticks seen =
-        at != writes_.end()
-            ? arrivals[static_cast<size_t>(at - writes_.begin())]
-        : member == move.member && writes_.empty() ? own
-                                                   : last;
+    const Ticks seen = at != writes_.end()
+                           ? arrivals[static_cast<size_t>(at - writes_.begin())]
+                       : member == move.member && writes_.empty() ? own
+                                                                  : last;
     a.ready[next] = std::max(a.ready[next], seen);
     if (--a.needs[next] == 0) StartMove(slot, next, a.ready[next]);
   }
@@ -595,9 +668,9 @@ void Cluster::Arrived(int32_t slot, int32_t member, Ticks time) {
 void Cluster::WriteCounts(const Active& a, int32_t member) {
   const auto m = static_cast<size_t>(member);
   const CallInfo& call = a.meeting->calls[m];
-  if (!call.is_v() || call.recv_counts_known) return;
-  const CollectiveCall& open =
-      ranks_[static_cast<size_t>(call.rank)].port.open.at(call.ticket);
+  const Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  if (!rank.here || !call.is_v() || call.recv_counts_known) return;
+  const CollectiveCall& open = rank.port.open.at(call.ticket);
   const size_t n = a.meeting->members.size();
   std::vector<uint32_t> counts(n);
   for (size_t from = 0; from < n; ++from) {
@@ -615,13 +688,10 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   Active& a = *active_[static_cast<size_t>(slot)];
   const auto m = static_cast<size_t>(member);
   const CallInfo& call = a.meeting->calls[m];
-  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
   const Ticks done = a.last[m] + finish_;
   WriteCounts(a, member);
-  rank.port.runner->Complete(call.ticket, done);
-  rank.next = std::min(rank.next, done);
-  rank.stream_free[call.stream] = done;
-  rank.port.open.erase(call.ticket);
+  Complete(call, done);
+  ranks_[static_cast<size_t>(call.rank)].stream_free[call.stream] = done;
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   record.end = std::max(record.end, done);
   meetings_.Leave(*a.meeting, static_cast<uint32_t>(call.rank));
@@ -630,48 +700,69 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   free_slots_.push_back(slot);
 }
 
+// What a rank waits for; "" at the end of its program.
+std::string StallOf(const Runner& runner) {
+  const auto sequencers = runner.sequencers();
+  if (std::all_of(sequencers.begin(), sequencers.end(),
+                  [](const Sequencer& s) { return s.done(); })) {
+    return "";
+  }
+  const absl::Status stall = runner.ReportStall();
+  if (stall.ok()) return "waits for something else";
+  const Diagnostic d = DiagnosticOf(stall);
+  const std::string text(absl::StripPrefix(d.message, "nothing can proceed: "));
+  return absl::StrCat("is stuck: ", text, d.source.empty() ? "" : ", at ",
+                      d.source);
+}
+
 // Nothing is left to happen: all have ended, or nothing can.
 absl::Status Cluster::Conclude() {
-  absl::Status stuck = meetings_.Explain([&](uint32_t r) {
-    const Runner& runner = *ranks_[r].port.runner;
-    const auto sequencers = runner.sequencers();
-    if (std::all_of(sequencers.begin(), sequencers.end(),
-                    [](const Sequencer& s) { return s.done(); })) {
-      return std::string();
+  News mine;
+  if (!meetings_.Idle()) {
+    for (const size_t r : here_) {
+      std::string stall = StallOf(*ranks_[r].port.runner);
+      if (stall.empty()) continue;
+      mine.stalls.emplace_back(static_cast<int32_t>(r), std::move(stall));
     }
-    const absl::Status stall = runner.ReportStall();
-    if (stall.ok()) return std::string("waits for something else");
-    const Diagnostic d = DiagnosticOf(stall);
-    const std::string text(absl::StripPrefix(d.message,
-                                             "nothing can proceed: "));
-    return absl::StrCat("is stuck: ", text,
-                        d.source.empty() ? "" : ", at ", d.source);
-  });
-  if (!stuck.ok()) return stuck;
-  for (Rank& rank : ranks_) {
+  }
+  absl::Status ok = Tell(std::move(mine));
+  if (!ok.ok()) return ok;
+  std::map<uint32_t, std::string> stalls;
+  for (const News& news : news_)
+    stalls.insert(news.stalls.begin(), news.stalls.end());
+  ok = meetings_.Explain([&](uint32_t r) { return stalls[r]; });
+  if (!ok.ok()) return ok;
+  pool_.ForEach(here_.size(), [&](size_t i) {
+    Rank& rank = ranks_[here_[i]];
     rank.port.runner->Connect(nullptr);
     rank.port.runner->SetHorizon(kNever);
-  }
-  pool_.ForEach(ranks_.size(), [&](size_t r) {
-    ranks_[r].status = ranks_[r].execution->Continue();
+    rank.status = rank.execution->Continue();
   });
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    if (!ranks_[r].status.ok()) return OfRank(ranks_[r].status, r);
-  }
-  return absl::OkStatus();
+  return exchange_.Agree(
+      FirstOfRanks([&](size_t r) { return ranks_[r].status; }));
 }
 
 absl::StatusOr<ClusterResult> Cluster::Finish() {
   ClusterResult result;
   result.threads = pool_.threads();
-  for (size_t r = 0; r < ranks_.size(); ++r) {
+  result.ranks.resize(ranks_.size());
+  News mine;
+  mine.failure = FirstOfRanks([&](size_t r) {
     auto one = ranks_[r].execution->Finish();
-    if (!one.ok()) return OfRank(one.status(), r);
+    if (!one.ok()) return one.status();
     for (Diagnostic& d : one->diagnostics) {
       if (!d.rank) d.rank = static_cast<int>(r);
     }
-    result.time_ns = std::max(result.time_ns, one->time_ns);
-    result.ranks.push_back(*std::move(one));
+    mine.results.emplace_back(static_cast<int32_t>(r), *std::move(one));
+    return absl::OkStatus();
+  });
+  absl::Status ok = Tell(std::move(mine));
+  if (!ok.ok()) return ok;
+  for (News& news : news_) {
+    for (auto& [r, one] : news.results) {
+      result.time_ns = std::max(result.time_ns, one.time_ns);
+      result.ranks[static_cast<size_t>(r)] = std::move(one);
+    }
   }
   result.collectives = std::move(records_);
   result.links = network_.TakeRecords();
@@ -685,8 +776,9 @@ absl::Status CheckRequest(const Topology& topology, size_t programs,
   const auto wrong = [&](std::string_view what, size_t count) {
     return MakeFault(Category::kInput, "option.ranks",
                      absl::StrCat("there are ", count, " ", std::string(what),
-                                  " for ", ranks, " ranks: give one for all, "
-                                                  "or one for each"));
+                                  " for ", ranks,
+                                  " ranks: give one for all, "
+                                  "or one for each"));
   };
   if (programs != 1 && programs != ranks) return wrong("programs", programs);
   if (inputs != 1 && inputs != ranks) return wrong("sets of inputs", inputs);
@@ -710,11 +802,17 @@ absl::StatusOr<ClusterResult> RunCluster(
     std::shared_ptr<const Topology> topology,
     std::vector<std::shared_ptr<const Program>> programs,
     const std::vector<Inputs>& inputs, const RunOptions& options,
-    const ClusterOptions& cluster, std::shared_ptr<const Hardware> hardware) {
-  absl::Status ok = CheckRequest(*topology, programs.size(), inputs.size(),
-                                 options, cluster);
+    const ClusterOptions& cluster, std::shared_ptr<const Hardware> hardware,
+    ProcessExchange* exchange) {
+  absl::Status ok =
+      CheckRequest(*topology, programs.size(), inputs.size(), options, cluster);
   if (!ok.ok()) return ok;
-  Cluster run(std::move(topology), options, cluster);
+  ProcessExchange alone;
+  if (exchange == nullptr) exchange = &alone;
+  auto process = SpreadRanks(*topology, exchange->processes());
+  if (!process.ok()) return process.status();
+  Cluster run(std::move(topology), options, cluster, *exchange,
+              *std::move(process));
   ok = run.Load(programs, inputs, std::move(hardware));
   if (ok.ok()) ok = run.Run();
   if (!ok.ok()) return ok;

@@ -21,6 +21,18 @@ constexpr CatalogEntry kEntries[] = {
     {"option.lnc", kInput,
      "A rank has one or two physical cores, and two on trn2 and trn3 only.",
      "--lnc 2 of trn1.32xlarge", "Use 1; or 2 on trn2 and trn3."},
+    {"option.processes", kInput,
+     "mpirun started more processes than the ranks have chips: a process runs "
+     "all ranks of a chip, or none.",
+     "mpirun -n 4 trnemu run k.trn --system trn2.48xlarge --ranks 8, which are "
+     "on two chips",
+     "Start a process a chip, or fewer."},
+    {"unsupported.mpi", kUnsupported,
+     "mpirun started several processes, but this trnemu was built without MPI.",
+     "mpirun -n 2 trnemu run k.trn --system trn2.48xlarge",
+     "Run it without mpirun: one process runs all ranks, on several threads. "
+     "Or "
+     "build it with MPI (docs/dependencies.md)."},
     {"option.fail_link", kInput,
      "The system has no link of this name, or none between these chips.",
      "--fail-link 0-5 of a 4x4 torus",

@@ -55,6 +55,9 @@ p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, numerics={"matmul": "fast"})  # fix: r = trnemu.run(p, {"x": x}, numerics={"matmul": "exact"})
 
+#% option.processes
+#! Needs mpirun; tests/processes has it.
+
 #% option.profile
 #! The command and trnemu.profile have no schedule; for callers from C++.
 

@@ -9,6 +9,9 @@ for core in (0, 1):
         with b.fori_loop(0, 4):
             b.core_barrier(data=data, cores=(0, 1), engine="vector")  # fix: b.core_barrier(data=data, cores=(0, 1), engine="gpsimd")
 
+#% unsupported.mpi
+#! Needs a trnemu that was built without MPI.
+
 #% unsupported.register_signal
 b = trnemu.ProgramBuilder(target="trn2", sync="explicit")
 s = b.semaphore()
