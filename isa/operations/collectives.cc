@@ -190,6 +190,13 @@ void Expand(const Call& c, Emitter& e) {
   }
 }
 
+// A call is used again: lists that are shorter now must not keep what was there.
+void Clear(Call& c) {
+  for (size_t i = 0; i < c.operation->parameters.size(); ++i) {
+    c.values[i] = Value::None();
+  }
+}
+
 // The values of parameters that every collective has.
 void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
               int64_t priority) {
@@ -209,6 +216,7 @@ bool Lift(const Expansion& e, Call& c) {
   using S = slot::Collective;
   const size_t count = e.instructions.size();
   const CollectiveKind kind = KindOf(c);
+  Clear(c);
   const auto set_tensor = [&](std::string_view name, size_t i,
                               const Operand& operand) {
     const int first = ParameterIndex(*c.operation, name);
@@ -286,6 +294,7 @@ bool LiftV(const Expansion& e, Call& c) {
   const auto operands = e.core->OperandsOf(i);
   const auto a = e.core->AttributesOf(i);
   if (a[S::kKind].as<CollectiveKind>() != KindOf(c)) return false;
+  Clear(c);
   const auto at = [&](std::string_view name) -> Value& {
     return c.values[static_cast<size_t>(ParameterIndex(*c.operation, name))];
   };
