@@ -187,6 +187,15 @@ class System:
         """The names of its links, one for each direction."""
         return self._data.links
 
+    def rings(self, group: Iterable[int]) -> list[list[int]]:
+        """The cycles of ranks that a ring over a replica group goes along.
+
+        A list for each channel; of groups over several nodes, chains through
+        all of them. Raises Fault (input) if the group has a rank twice or one
+        that the system has not.
+        """
+        return self._data.rings(list(group))
+
     def run(
         self,
         program: Program | Sequence[Program],
