@@ -235,7 +235,22 @@ void Runner::ScheduleMove(const MoveWork& work) {
   t.done.assign(static_cast<size_t>(parts), 0);
   t.trigger = kNever;  // when its bytes begin to go
   parts_under_way_ += parts;
+  // Cores whose engines it uses share the stack of HBM with each other, too.
+  std::vector<bool> used(dma_engines_.size());
+  for (int64_t p = 0; p < parts; ++p) {
+    used[static_cast<size_t>((first + p) % all / each)] = true;
+  }
+  const auto stack_cores =
+      static_cast<size_t>(machine_.hardware->memory.hbm_stack_cores);
+  std::vector<int> sharers(dma_engines_.size(), 1);
+  for (size_t a = 0; a < used.size(); ++a) {
+    for (size_t b = 0; b < used.size(); ++b) {
+      sharers[a] += a != b && a / stack_cores == b / stack_cores &&
+                    (used[b] || hbm_until_[b] > payload);
+    }
+  }
   DmaShape timed;
+  size_t timed_core = 0;
   DmaPartTime time;
   for (int64_t p = 0; p < parts; ++p) {
     const int64_t engine = (first + p) % all;
@@ -248,9 +263,10 @@ void Runner::ScheduleMove(const MoveWork& work) {
     shape.row_bytes = shape.bytes;
     PartTimes times = {payload, payload, payload, payload, payload};
     if (bytes > 0) {
-      if (shape.bytes != timed.bytes) {
+      if (shape.bytes != timed.bytes || core != timed_core) {
         timed = shape;
-        time = time_.TimeOfDmaPart(cost, shape, Sharers(core, cost, payload),
+        timed_core = core;
+        time = time_.TimeOfDmaPart(cost, shape, sharers[core],
                                    work.packet_bytes);
       }
       profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
