@@ -214,7 +214,10 @@ void Runner::StartMove(const MoveWork& work, Ticks time) {
 // A collective core takes it up; a share of the rank's DMA engines does it.
 void Runner::ScheduleMove(const MoveWork& work) {
   const Pending& pending = collectives_[static_cast<size_t>(work.ticket)];
-  Ticks& cc = cc_free_[static_cast<size_t>(work.cc_core) % cc_free_.size()];
+  // As many as the system's cores have.
+  const auto core_number = static_cast<size_t>(work.cc_core);
+  if (cc_free_.size() <= core_number) cc_free_.resize(core_number + 1, 0);
+  Ticks& cc = cc_free_[core_number];
   cc = std::max(now_, cc) + work.cc_step;
   const DmaCost cost = CollectiveCost(Engine::kSync);
   const Ticks payload = cc + cost.start;
