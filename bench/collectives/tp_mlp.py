@@ -115,27 +115,34 @@ def measure(system: trnemu.System, sizes: Sizes, overlap: bool, packet_bytes: in
     return Measured(result.time_ns / 1000, first.time_ns / 1000, mean, len(took)), window, result
 
 
+def table(ranks: tuple[int, ...] = (4, 64), trace: str | None = None) -> list[list[str]]:
+    lines = [["ranks", "dim, hidden of a rank", "run", "us", "first all_reduce us", "a load's part us"]]
+    for count in ranks:
+        system = trnemu.System(SYSTEM, ranks=count)
+        for sizes in (Sizes(), Sizes(2048, 512)):
+            _, window, _ = measure(system, sizes, True)
+            alone = system.run(program(sizes, count, communicate=False), values=False, profile=True)
+            dma = alone.profiles[0].dma
+            loads = (dma["end"] - dma["payload_from"])[dma["direction"] == "load"] / 1000
+            of = [str(count), f"{sizes.dim}, {sizes.hidden}"]
+            lines.append([*of, "no collective", f"{alone.time_ns / 1000:.1f}", "", f"{loads.mean():.2f}"])
+            for name, overlap, packet in (("one after the other", False, None), ("overlap", True, None),
+                                          ("overlap, packets of 4 KiB", True, 4096)):
+                m, _, result = measure(system, sizes, overlap, packet, window if overlap else None)
+                load = f"{m.load:.2f}" if m.loads else ""
+                lines.append([*of, name, f"{m.time:.1f}", f"{m.collective:.1f}", load])
+                if trace and overlap and packet is None:
+                    result.profiles[0].save_trace(trace)
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--trace", help="the timeline of rank 0 with overlap, for ui.perfetto.dev")
     options = parser.parse_args()
-    system = trnemu.System(SYSTEM, ranks=options.ranks)
-    print("| dim, hidden of a rank | run | us | first all_reduce us | a load's part us (parts) |\n|---|---|---|---|---|")
-    for sizes in (Sizes(), Sizes(2048, 512)):
-        _, window, _ = measure(system, sizes, True)
-        alone = system.run(program(sizes, system.ranks, communicate=False), values=False, profile=True)
-        loads = alone.profiles[0].dma
-        loads = (loads["end"] - loads["payload_from"])[loads["direction"] == "load"] / 1000
-        of = f"{sizes.dim}, {sizes.hidden}"
-        print(f"| {of} | no collective | {alone.time_ns / 1000:.1f} | | {loads.mean():.2f} (all {len(loads)}) |")
-        for name, overlap, packet in (("one after the other", False, None), ("overlap", True, None),
-                                      ("overlap, packets of 4 KiB", True, 4096)):
-            m, _, result = measure(system, sizes, overlap, packet, window if overlap else None)
-            load = f"{m.load:.2f} ({m.loads})" if m.loads else ""
-            print(f"| {of} | {name} | {m.time:.1f} | {m.collective:.1f} | {load} |")
-            if options.trace and overlap and packet is None:
-                result.profiles[0].save_trace(options.trace)
+    for line in table((options.ranks,), options.trace):
+        print("| " + " | ".join(line) + " |")
 
 
 if __name__ == "__main__":
