@@ -633,3 +633,69 @@ def test_a_barrier_is_passed_when_the_last_one_has_come() -> None:
     assert barrier.start_ns >= barrier.last_trigger_ns
     for rank in range(4):
         agree(FOUR, result.outputs[rank]["y"], x, "barrier")
+
+
+def test_permutes_and_broadcasts_in_place() -> None:
+    """Everyone's own goes out before what comes is written over it."""
+    groups = [[3, 0, 5, 2], [7, 6, 1, 4]]
+    b = trnemu.ProgramBuilder("trn2")
+    x, y, z = (b.inout(n, (999,), "int32") for n in "xyz")
+    pairs = [(r, (r + 3) % 8) for r in range(8)]
+    b.collective_permute(srcs=[x], dsts=[x], source_target_pairs=pairs)
+    b.collective_permute_implicit(
+        srcs_by_channel=[y], dsts_by_channel=[y], replica_group=groups
+    )
+    b.broadcast(srcs=[z], dsts=[z], replica_group=groups, root=2)
+    rng = np.random.default_rng(6)
+    inputs = [{n: draw(rng, 999, "int32") for n in "xyz"} for _ in range(8)]
+    outputs = run(EIGHT, b.build(), inputs)
+    for rank in range(8):
+        group, at = position(groups, rank)
+        agree(EIGHT, outputs[rank]["x"], inputs[(rank - 3) % 8]["x"], "permute")
+        agree(EIGHT, outputs[rank]["y"], inputs[group[at - 1]]["y"], "implicit")
+        agree(EIGHT, outputs[rank]["z"], inputs[group[2]]["z"], "broadcast")
+
+
+def test_streams_go_side_by_side_and_one_stream_in_order() -> None:
+    b = trnemu.ProgramBuilder("trn2", cores=2)
+    everyone = [list(range(8))]
+    outs = []
+    for i, stream in enumerate([0, 1, 3, 1]):
+        x = b.input(f"x{i}", (50_000,), "float32")
+        outs.append(b.output(f"y{i}", (400_000,), "float32"))
+        b.all_gather(
+            srcs=[x], dsts=[outs[-1]], replica_group=everyone,
+            collective_dim=0, stream=stream,
+            trigger=["sync", "gpsimd", "scalar", "gpsimd"][i],
+        )
+    rng = np.random.default_rng(7)
+    inputs = [
+        {f"x{i}": draw(rng, 50_000, "float32") for i in range(4)}
+        for _ in range(8)
+    ]
+    result = EIGHT.system.run(b.build(), inputs)
+    for i in range(4):
+        want = np.concatenate([inputs[r][f"x{i}"] for r in range(8)])
+        for rank in range(8):
+            agree(EIGHT, result.outputs[rank][f"y{i}"], want, f"stream of {i}")
+    first, again = [c for c in result.collectives if c.stream == 1]
+    assert again.start_ns >= first.end_ns
+    others = [c for c in result.collectives if c.stream in (0, 3)]
+    assert all(c.start_ns < first.end_ns for c in others)
+
+
+@pytest.mark.parametrize("count", [21, 2**32 - 1])
+def test_all_gather_v_of_more_than_there_is_is_a_fault(count: int) -> None:
+    program = v_program(
+        FOUR, "all_gather_v", [[0, 1, 2, 3]], 20, 40, "int32", 3, False, "hbm"
+    )
+    inputs = []
+    for rank in range(4):
+        m = np.zeros((3, 4), np.uint32)
+        m[0, 0] = count if rank == 2 else 3
+        inputs.append({
+            "x": np.zeros(20, np.int32), "y": np.zeros(40, np.int32), "m": m,
+        })
+    with pytest.raises(trnemu.Fault) as fault:
+        FOUR.system.run(program, inputs)
+    assert fault.value.id == "collective.counts" and fault.value.rank == 2
