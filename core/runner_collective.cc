@@ -217,7 +217,10 @@ void Runner::StartMove(const MoveWork& work, Ticks time) {
 // A collective core takes it up; a share of the rank's DMA engines does it.
 void Runner::ScheduleMove(const MoveWork& work) {
   const Pending& pending = collectives_[static_cast<size_t>(work.ticket)];
-  Ticks& cc = cc_free_[static_cast<size_t>(work.cc_core) % cc_free_.size()];
+  // As many as the system's cores have.
+  const auto core_number = static_cast<size_t>(work.cc_core);
+  if (cc_free_.size() <= core_number) cc_free_.resize(core_number + 1, 0);
+  Ticks& cc = cc_free_[core_number];
   cc = std::max(now_, cc) + work.cc_step;
   const DmaCost cost = CollectiveCost(Engine::kSync);
   const Ticks payload = cc + cost.start;
@@ -239,10 +242,12 @@ void Runner::ScheduleMove(const MoveWork& work) {
   t.hbm_rate = 0;
   t.trigger = kNever;  // when its bytes begin to go
   parts_under_way_ += parts;
-  // A rank's cores work alike: each has its share of the stack.
+  // Each core has its even share of the stack, whether or not the others move
+  // something at this moment: the channels of a collective work side by side.
   const double even = machine_.hardware->memory.hbm_stack_bandwidth /
                       static_cast<double>(dma_engines_.size());
   DmaShape timed;
+  size_t timed_core = 0;
   DmaPartTime time;
   for (int64_t p = 0; p < parts; ++p) {
     const int64_t engine = (first + p) % all;
@@ -255,8 +260,9 @@ void Runner::ScheduleMove(const MoveWork& work) {
     shape.row_bytes = shape.bytes;
     PartTimes times = {payload, payload, 0, payload, payload, payload};
     if (bytes > 0) {
-      if (shape.bytes != timed.bytes) {
+      if (shape.bytes != timed.bytes || core != timed_core) {
         timed = shape;
+        timed_core = core;
         time = time_.TimeOfDmaPart(
             cost, shape, std::min(even, hbm_.Grant(core, payload, payload)),
             work.packet_bytes);
