@@ -106,7 +106,8 @@ class Cluster {
         ranks_(static_cast<size_t>(topology_->ranks())),
         meetings_(topology_->ranks()),
         network_(*topology_, cluster.record_links) {
-    options_.interrupted = nullptr;  // asked between windows
+    // Asked between windows, by one thread.
+    interrupted_ = std::exchange(options_.interrupted, nullptr);
   }
 
   absl::Status Load(
@@ -136,6 +137,7 @@ class Cluster {
 
   std::shared_ptr<const Topology> topology_;
   RunOptions options_;
+  std::function<bool()> interrupted_;
   const ClusterOptions cluster_;
   Pool pool_;
   std::vector<Rank> ranks_;
@@ -146,6 +148,7 @@ class Cluster {
   std::map<std::vector<uint32_t>, GroupShape> shapes_;
   std::map<std::string, std::shared_ptr<const Plan>> plans_;
   std::vector<CollectiveRecord> records_;
+  std::vector<MoveRecord> moves_;
   Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
   int64_t packet_bytes_ = 0;
   std::vector<int32_t> reads_, writes_;
@@ -256,6 +259,10 @@ absl::Status Cluster::Run() {
     Ticks from = kNever;
     for (const Rank& rank : ranks_) from = std::min(from, rank.next);
     if (from == kNever) return Conclude();
+    if (interrupted_ && interrupted_()) {
+      return MakeFault(Category::kLimit, "limit.interrupted",
+                       "the run was interrupted");
+    }
     absl::Status ok = RunWindow(from);
     if (ok.ok()) ok = Exchange();
     if (!ok.ok()) return ok;
@@ -400,6 +407,10 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
   a.last.assign(members, 0);
   a.needs.reserve(a.plan->moves.size());
   a.ready.assign(a.plan->moves.size(), 0);
+  if (cluster_.record_moves) {
+    a.records.assign(a.plan->moves.size(), -1);
+    a.after.assign(a.plan->moves.size(), -1);
+  }
   for (const Move& move : a.plan->moves) {
     a.needs.push_back(move.needs);
     MembersOfMove(*a.plan, move, reads_, writes_);
@@ -428,6 +439,10 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     Rank& rank = ranks_[static_cast<size_t>(call.rank)];
     record.first_trigger = std::min(record.first_trigger, call.trigger);
     record.last_trigger = std::max(record.last_trigger, call.trigger);
+    if (cluster_.record_moves) {
+      record.triggers.push_back(call.trigger);
+      record.ends.push_back(call.trigger);
+    }
     begin = std::max(begin, rank.stream_free[call.stream]);
     if (options_.values) {
       a.buffers.emplace_back(rank.port.open.at(call.ticket), a.dtype,
@@ -453,7 +468,7 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
 }
 
 void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
-  const Active& a = *active_[static_cast<size_t>(slot)];
+  Active& a = *active_[static_cast<size_t>(slot)];
   const Move& move = a.plan->moves[index];
   const auto member = static_cast<size_t>(move.member);
   const CallInfo& call = a.meeting->calls[member];
@@ -477,6 +492,12 @@ void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
                                       topology_->system().cc_cores_per_core);
   work.packet_bytes = packet_bytes_;
   work.cc_step = cc_step_;
+  if (cluster_.record_moves) {
+    a.records[index] = static_cast<int32_t>(moves_.size());
+    moves_.push_back({a.record, call.rank, move.step, move.channel,
+                      work.cc_core, a.after[index], time, time, time,
+                      work.bytes});
+  }
   rank.port.runner->StartMove(work, time);
   rank.next = std::min(rank.next, time);
 }
@@ -494,6 +515,11 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
     return ranks_[a.meeting->members[static_cast<size_t>(member)]].port.runner;
   };
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
+  if (cluster_.record_moves) {
+    MoveRecord& done = moves_[static_cast<size_t>(a.records[index])];
+    done.start = ended.start;
+    done.end = ended.end;
+  }
   MembersOfMove(plan, move, reads_, writes_);
   // Bytes to each member that it writes to.
   std::vector<int64_t> to(writes_.size(), 0);
@@ -532,6 +558,9 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
             ? arrivals[static_cast<size_t>(at - writes_.begin())]
         : member == move.member && writes_.empty() ? own
                                                    : last;
+    if (cluster_.record_moves && seen >= a.ready[next]) {
+      a.after[next] = a.records[index];
+    }
     a.ready[next] = std::max(a.ready[next], seen);
     if (--a.needs[next] == 0) StartMove(slot, next, a.ready[next]);
   }
@@ -582,6 +611,7 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   rank.port.open.erase(call.ticket);
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   record.end = std::max(record.end, done);
+  if (cluster_.record_moves) record.ends[m] = done;
   meetings_.Leave(*a.meeting, static_cast<uint32_t>(call.rank));
   if (--a.members_left > 0) return;
   active_[static_cast<size_t>(slot)].reset();
@@ -625,6 +655,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   }
   result.collectives = std::move(records_);
   result.links = network_.TakeRecords();
+  result.moves = std::move(moves_);
   return result;
 }
 

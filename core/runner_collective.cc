@@ -115,8 +115,12 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
   call.instruction = s.next;
   call.core = s.core;
   call.kind = a[C::kKind].as<CollectiveKind>();
-  call.groups = &program_.replica_groups[static_cast<size_t>(
-      a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer())];
+  static const ReplicaGroups* const none = new ReplicaGroups;  // send, recv
+  const auto groups = static_cast<size_t>(
+      a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer());
+  call.groups = groups < program_.replica_groups.size()
+                    ? &program_.replica_groups[groups]
+                    : none;
   call.stream = a[counts ? size_t{V::kStream} : size_t{C::kStream}].integer();
   call.trigger = s.earliest;
   CollectiveCall::Tensors& tensors = call.tensors.emplace_back();
