@@ -169,6 +169,7 @@ class Cluster {
   std::map<std::vector<uint32_t>, GroupShape> shapes_;
   std::map<std::string, std::shared_ptr<const Plan>> plans_;
   std::vector<CollectiveRecord> records_;
+  std::vector<MoveRecord> moves_;
   Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
   int64_t packet_bytes_ = 0;
   std::vector<int32_t> reads_, writes_;
@@ -473,6 +474,10 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
   a.last.assign(members, 0);
   a.needs.reserve(a.plan->moves.size());
   a.ready.assign(a.plan->moves.size(), 0);
+  if (cluster_.record_moves) {
+    a.records.assign(a.plan->moves.size(), -1);
+    a.after.assign(a.plan->moves.size(), -1);
+  }
   for (const Move& move : a.plan->moves) {
     a.needs.push_back(move.needs);
     MembersOfMove(*a.plan, move, reads_, writes_);
@@ -501,6 +506,10 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     Rank& rank = ranks_[static_cast<size_t>(call.rank)];
     record.first_trigger = std::min(record.first_trigger, call.trigger);
     record.last_trigger = std::max(record.last_trigger, call.trigger);
+    if (cluster_.record_moves) {
+      record.triggers.push_back(call.trigger);
+      record.ends.push_back(call.trigger);
+    }
     begin = std::max(begin, rank.stream_free[call.stream]);
     if (options_.values && !rank.here) {
       a.buffers.emplace_back();
@@ -569,7 +578,7 @@ absl::Status Cluster::Admit(const Meeting& meeting) {
 }
 
 void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
-  const Active& a = *active_[static_cast<size_t>(slot)];
+  Active& a = *active_[static_cast<size_t>(slot)];
   const Move& move = a.plan->moves[index];
   const auto member = static_cast<size_t>(move.member);
   const CallInfo& call = a.meeting->calls[member];
@@ -592,6 +601,12 @@ void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
       topology_->lnc() * topology_->system().cc_cores_per_core);
   work.packet_bytes = packet_bytes_;
   work.cc_step = cc_step_;
+  if (cluster_.record_moves) {
+    a.records[index] = static_cast<int32_t>(moves_.size());
+    moves_.push_back({a.record, call.rank, move.step, move.channel,
+                      work.cc_core, a.after[index], time, time, time,
+                      work.bytes});
+  }
   rank.next = std::min(rank.next, time);
   if (rank.here) rank.port.runner->StartMove(work, time);
 }
@@ -610,6 +625,11 @@ void Cluster::EndMove(const EndedMove& ended) {
     if (rank.here) rank.port.runner->CountRemote(read, written);
   };
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
+  if (cluster_.record_moves) {
+    MoveRecord& done = moves_[static_cast<size_t>(a.records[index])];
+    done.start = ended.start;
+    done.end = ended.end;
+  }
   MembersOfMove(plan, move, reads_, writes_);
   // Bytes to each member that it writes to.
   std::vector<int64_t> to(writes_.size(), 0);
@@ -647,6 +667,9 @@ void Cluster::EndMove(const EndedMove& ended) {
                            ? arrivals[static_cast<size_t>(at - writes_.begin())]
                        : member == move.member && writes_.empty() ? own
                                                                   : last;
+    if (cluster_.record_moves && seen >= a.ready[next]) {
+      a.after[next] = a.records[index];
+    }
     a.ready[next] = std::max(a.ready[next], seen);
     if (--a.needs[next] == 0) StartMove(slot, next, a.ready[next]);
   }
@@ -694,6 +717,7 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   ranks_[static_cast<size_t>(call.rank)].stream_free[call.stream] = done;
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   record.end = std::max(record.end, done);
+  if (cluster_.record_moves) record.ends[m] = done;
   meetings_.Leave(*a.meeting, static_cast<uint32_t>(call.rank));
   if (--a.members_left > 0) return;
   active_[static_cast<size_t>(slot)].reset();
@@ -766,6 +790,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   }
   result.collectives = std::move(records_);
   result.links = network_.TakeRecords();
+  result.moves = std::move(moves_);
   return result;
 }
 

@@ -212,8 +212,14 @@ void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
   set("trigger", Value::OfEnum(e.instructions[0]->engine));
 }
 
+// What the call holds of the operation lifted before.
+void Clear(Call& c) {
+  std::fill_n(c.values.begin(), c.operation->parameters.size(), Value::None());
+}
+
 bool Lift(const Expansion& e, Call& c) {
   using S = slot::Collective;
+  Clear(c);
   const size_t count = e.instructions.size();
   const CollectiveKind kind = KindOf(c);
   Clear(c);
@@ -287,6 +293,7 @@ void ExpandV(const Call& c, Emitter& e) {
 
 bool LiftV(const Expansion& e, Call& c) {
   using S = slot::CollectiveV;
+  Clear(c);
   const Instruction& i = *e.instructions[0];
   if (e.instructions.size() != 1 || i.opcode != Opcode::kCollectiveV) {
     return false;
