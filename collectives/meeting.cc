@@ -34,7 +34,7 @@ void PutPlace(const CallInfo& call, Diagnostic& d) {
 }
 
 std::string At(const CallInfo& call) {
-  return absl::StrCat("rank ", call.rank, ": ", std::string(Name(call.kind)),
+  return absl::StrCat("rank ", call.rank, call.core > 0 ? ", core 1: " : ": ", std::string(Name(call.kind)),
                       " at instruction ", call.instruction,
                       call.source.empty() ? "" : ", ", call.source);
 }
@@ -137,7 +137,7 @@ absl::Status Meetings::Arrive(CallInfo call) {
     forming.push_back(meeting);
     open_.emplace(meeting->number, meeting);
   }
-  turns_[static_cast<size_t>(call.rank)][call.stream].push_back(meeting);
+  turns_[static_cast<size_t>(call.rank)][call.Lane()].push_back(meeting);
   const size_t member = member_of(*meeting);
   meeting->here[member] = true;
   meeting->calls[member] = std::move(call);
@@ -154,7 +154,7 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
         meeting->calls.begin(), meeting->calls.end(),
         [&](const CallInfo& call) {
           return turns_[static_cast<size_t>(call.rank)]
-                     .at(call.stream)
+                     .at(call.Lane())
                      .front() == meeting;
         });
     if (!turn) continue;
@@ -166,13 +166,14 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
 
 void Meetings::Leave(Meeting& meeting, uint32_t rank) {
   const auto member = static_cast<size_t>(MemberOf(meeting, rank));
-  turns_[rank].at(meeting.calls[member].stream).pop_front();
+  turns_[rank].at(meeting.calls[member].Lane()).pop_front();
   if (++meeting.left == meeting.members.size()) open_.erase(meeting.number);
 }
 
 std::string Meetings::Describe(const Meeting& meeting) const {
   return absl::StrCat(std::string(Name(meeting.first().kind)), " of ranks ",
-                      Ranks(meeting.members));
+                      Ranks(meeting.members),
+                      meeting.first().core > 0 ? ", of their cores 1" : "");
 }
 
 absl::Status Meetings::Explain(const std::vector<bool>& ended) const {

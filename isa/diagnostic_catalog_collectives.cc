@@ -35,6 +35,13 @@ constexpr CatalogEntry kEntries[] = {
     {"collective.group", kInput,
      "A replica group is empty, or has a rank twice or one that is not there.",
      "the group [0, 1, 1]", "List every rank of the group once."},
+    {"collective.cores", kIllegal,
+     "The two cores of a rank come to different collectives of both cores, or "
+     "to one with different counts.",
+     "all_reduce(..., both_cores=True) on core 0, all_gather(..., "
+     "both_cores=True) on core 1",
+     "Let both cores call the same collectives, with the same tensors, in the "
+     "same order."},
     {"system.file", kInput,
      "The file is no description of a system: the message has the path of what "
      "is unknown, missing, negative, of the wrong unit, or does not fit the "

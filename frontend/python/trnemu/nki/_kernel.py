@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,16 @@ _OPTIONS = (
 
 _REPLICATED = "race.replicated_write"
 _ORDERS = 8  # each takes one of the two cores first with even chances
+
+
+class Entered(NamedTuple):
+    """Arguments of a launch: as the kernel sees them (bound), and as they were
+    given."""
+
+    trace: Trace
+    arguments: Arguments
+    bound: inspect.BoundArguments
+    given: dict[str, Any]
 
 
 class Kernel:
@@ -195,8 +205,8 @@ class Kernel:
                 return f"; did you mean {nearest!r}?"
         return ""
 
-    def record(self, *args: Any, **kwargs: Any) -> Recording:
-        """Records the kernel for these arguments."""
+    def enter(self, *args: Any, **kwargs: Any) -> Entered:
+        """The arguments as tensors of a new program, which is empty else."""
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -206,14 +216,21 @@ class Kernel:
         given = dict(bound.arguments)
         bound.apply_defaults()
         defaults = _compat.options(_options.in_effect(self._known))
-        if defaults.strict_frontend:
-            _checks.strict_frontend(_plain(self.func), given, defaults)
         trace = Trace(self.__name__, self.cores, self.grid, defaults)
-        arguments = Arguments(trace)
+        arguments = trace.arguments = Arguments(trace)
         for name, value in bound.arguments.items():
             bound.arguments[name] = arguments.enter(name, value)
-        trace.arguments = arguments
+        return Entered(trace, arguments, bound, given)
 
+    def record(self, *args: Any, **kwargs: Any) -> Recording:
+        """Records the kernel for these arguments."""
+        entered = self.enter(*args, **kwargs)
+        trace, arguments = entered.trace, entered.arguments
+        bound = entered.bound
+        if trace.options.strict_frontend:
+            _checks.strict_frontend(
+                _plain(self.func), entered.given, trace.options
+            )
         outer, home = _trace.active(), get_ident()
         trace.code = _plain(self.func).__code__
 
@@ -281,9 +298,7 @@ class Kernel:
     def _inputs(
         self, recording: Recording
     ) -> dict[str, np.ndarray[Any, Any]]:
-        known = set(recording.program.inputs)
-        values = recording.arguments.values
-        return {k: v for k, v in values.items() if k in known}
+        return recording.inputs()
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
