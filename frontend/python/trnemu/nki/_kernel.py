@@ -80,7 +80,7 @@ class Kernel:
     a call is a call of the function, under the outer one's options.
 
     After a launch: `program`, `result` (time_ns, diagnostics, profile,
-    summary()). recorded: keywords of jit that only matter to the vendor's
+    summary()); after a run on several ranks those of rank 0. recorded: keywords of jit that only matter to the vendor's
     compiler.
     """
 

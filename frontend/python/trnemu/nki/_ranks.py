@@ -52,6 +52,7 @@ def launch(
     arguments: of all ranks, or a list of each rank's; those of a rank are a
     tuple, a dict by name, or one value. Fault, TypeError as at a launch.
     """
+    launched = kernel
     kernel = kernel.with_options(
         **{
             **({} if "target" in kernel.options else {"target": system.target}),
@@ -65,6 +66,7 @@ def launch(
         options["values"] = False
     effective = recordings[0].trace.options
     programs = [r.program for r in recordings]
+    launched._last["program"] = programs[0]
     one = all(p is programs[0] for p in programs)
     result = system.run(
         programs[:1] if one else programs,
@@ -77,6 +79,7 @@ def launch(
         max_instructions=effective.max_instructions,
         **options,
     )
+    launched._last["result"] = result.ranks[0]
     if options.get("values", True):
         for recording, rank in zip(recordings, result.ranks, strict=True):
             outputs = dict(rank.outputs)
