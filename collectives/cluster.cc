@@ -629,11 +629,10 @@ absl::Status Cluster::HalfLeft(const Rank& rank) {
   d.operation = Name(half->kind);
   d.instruction = half->instruction->order;
   d.source = runner.DescribeSource(*half->instruction);
-  d.message = absl::StrCat("nothing can proceed: core ", half->core, " of rank ",
-                           rank.port.rank_number, " has come to the ",
-                           std::string(Name(half->kind)),
-                           " of both cores, core ", 1 - half->core,
-                           " never comes to it");
+  d.message = absl::StrCat(
+      "nothing can proceed: core ", half->core, " of rank ",
+      rank.port.rank_number, " has come to the ", std::string(Name(half->kind)),
+      " of both cores, core ", 1 - half->core, " never comes to it");
   d.remedy = "let both cores call the same collectives in the same order";
   return ToStatus(std::move(d));
 }

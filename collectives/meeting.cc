@@ -34,9 +34,10 @@ void PutPlace(const CallInfo& call, Diagnostic& d) {
 }
 
 std::string At(const CallInfo& call) {
-  return absl::StrCat("rank ", call.rank, call.core > 0 ? ", core 1: " : ": ", std::string(Name(call.kind)),
-                      " at instruction ", call.instruction,
-                      call.source.empty() ? "" : ", ", call.source);
+  return absl::StrCat("rank ", call.rank, call.core > 0 ? ", core 1: " : ": ",
+                      std::string(Name(call.kind)), " at instruction ",
+                      call.instruction, call.source.empty() ? "" : ", ",
+                      call.source);
 }
 
 absl::Status WrongCounts(const CallInfo& call, std::string what) {
@@ -150,13 +151,13 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
   std::vector<std::shared_ptr<Meeting>> ready;
   for (const auto& [number, meeting] : open_) {
     if (meeting->missing > 0 || meeting->started) continue;
-    const bool turn = std::all_of(
-        meeting->calls.begin(), meeting->calls.end(),
-        [&](const CallInfo& call) {
-          return turns_[static_cast<size_t>(call.rank)]
-                     .at(call.Lane())
-                     .front() == meeting;
-        });
+    const bool turn =
+        std::all_of(meeting->calls.begin(), meeting->calls.end(),
+                    [&](const CallInfo& call) {
+                      return turns_[static_cast<size_t>(call.rank)]
+                                 .at(call.Lane())
+                                 .front() == meeting;
+                    });
     if (!turn) continue;
     meeting->started = true;
     ready.push_back(meeting);

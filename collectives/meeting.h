@@ -1,9 +1,9 @@
 // Who meets whom: calls of ranks become meetings, meetings problems.
 //
-// The k-th call that a core of a rank makes of a group and stream meets the k-th
-// of the same core of every other rank of the group; those of both cores count
-// as core 0's. The collectives of a core and stream go one after the other (a
-// collective core does one at a time).
+// The k-th call that a core of a rank makes of a group and stream meets the
+// k-th of the same core of every other rank of the group; those of both cores
+// count as core 0's. The collectives of a core and stream go one after the
+// other (a collective core does one at a time).
 #ifndef TRNEMU_COLLECTIVES_MEETING_H_
 #define TRNEMU_COLLECTIVES_MEETING_H_
 

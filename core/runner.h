@@ -365,7 +365,7 @@ class Runner : public FindingSink {
   Ticks horizon_ = kNever;
   std::vector<CollectiveCall> open_calls_;  // by sequencer: tensors so far
   std::vector<Pending> collectives_;        // by ticket
-  std::deque<CollectiveCall> halves_;  // of both cores, for the other one
+  std::deque<CollectiveCall> halves_;       // of both cores, for the other one
   std::vector<int64_t> free_tickets_;
   std::vector<MoveWork> moves_;  // that start later
   std::vector<int64_t> free_moves_;

@@ -8,7 +8,6 @@
 #include "core/engines/rows.h"
 #include "core/profile/timeline.h"
 #include "core/runner.h"
-#include "isa/tmp_both.h"
 
 namespace trnemu {
 namespace {
@@ -40,8 +39,7 @@ bool SameCollective(const CollectiveCall& a, const CollectiveCall& b) {
   const auto same = [](const CollectiveCall::Tensors& x,
                        const CollectiveCall::Tensors& y) {
     return x.has_dst == y.has_dst && x.has_src == y.has_src &&
-           x.has_src1 == y.has_src1 &&
-           (!x.has_dst || SameTile(x.dst, y.dst)) &&
+           x.has_src1 == y.has_src1 && (!x.has_dst || SameTile(x.dst, y.dst)) &&
            (!x.has_src || SameTile(x.src, y.src)) &&
            (!x.has_src1 || SameTile(x.src1, y.src1));
   };
@@ -149,7 +147,7 @@ CollectiveCall::Tensors Runner::TakeTensors(Sequencer& s,
       a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer())];
   call.stream = a[counts ? size_t{V::kStream} : size_t{C::kStream}].integer();
   call.both_cores =
-      a[counts ? size_t{slot::kTmpV} : size_t{slot::kTmpC}].boolean();
+      a[counts ? size_t{V::kBothCores} : size_t{C::kBothCores}].boolean();
   call.trigger = s.earliest;
   CollectiveCall::Tensors tensors;
   const auto take = [&](size_t slot, bool& has, Tile& tile) {
@@ -207,8 +205,8 @@ absl::Status Runner::StepCollective(Sequencer& s) {
     free_tickets_.pop_back();
   }
   Pending& pending = collectives_[static_cast<size_t>(ticket)];
-  pending = {s.next, s.core, ResolveSignals(s), -1, s.earliest, previous,
-             traced_steps_ - 1};
+  pending = {s.next,     s.core,   ResolveSignals(s), -1,
+             s.earliest, previous, traced_steps_ - 1};
   if (timeline_ != nullptr) pending.record = timeline_->next_instruction();
   call.ticket = ticket;
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/dynamic.h"
-#include "isa/tmp_both.h"
 #include "isa/passes/accesses.h"
 
 namespace trnemu {
@@ -40,9 +39,9 @@ bool OfBothCores(const CoreProgram& core, const Instruction& i) {
     case Opcode::kSendRecv:
       return true;
     case Opcode::kCollective:
-      return core.AttributesOf(i)[slot::kTmpC].boolean();
+      return core.AttributesOf(i)[slot::Collective::kBothCores].boolean();
     case Opcode::kCollectiveV:
-      return core.AttributesOf(i)[slot::kTmpV].boolean();
+      return core.AttributesOf(i)[slot::CollectiveV::kBothCores].boolean();
     default:
       return false;
   }

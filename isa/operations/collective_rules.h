@@ -33,9 +33,9 @@ int64_t IntegerOf(const Call& c, std::string_view parameter, int64_t none);
 // Rules by name; a row lists those that it has.
 extern const Rule kLists, kOneTensor, kMemory, kHbmOnly, kCoalesced, kDtypes,
     kReduction, kInteger, kGroups, kEqualGroups, kPairs, kPriority, kStream,
-    kTrigger, kSameSize, kGathered, kScattered, kSwapped, kGatherDim,
-    kFirstDim, kChannels, kMetadata, kMetadataShape, kFourRanks,
-    kNoDisplacements, kRoot, kPeer, kBothCores;
+    kTrigger, kSameSize, kGathered, kScattered, kSwapped, kGatherDim, kFirstDim,
+    kChannels, kMetadata, kMetadataShape, kFourRanks, kNoDisplacements, kRoot,
+    kPeer, kBothCores;
 
 }  // namespace trnemu::rows
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "isa/operations/collective_rules.h"
-#include "isa/tmp_both.h"
 
 namespace trnemu::rows {
 namespace {
@@ -72,17 +71,17 @@ constexpr ParameterSpec kDimParameter =
          "the dimension that is joined or split");
 constexpr ParameterSpec kOpParameter =
     Attr("op", ParameterKind::kAluOp, "add, minimum or maximum");
-constexpr auto kRest = Some(
-    Opt("priority", ParameterKind::kInteger, "None",
-        "0 to 3, lower is more urgent (trn3)"),
-    kNameParameter,
-    Opt("stream", ParameterKind::kInteger, "0",
-        "of trnemu: the collective stream; those of one go in order"),
-    Opt("trigger", ParameterKind::kEngine, "unknown",
-        "of trnemu: the sequencer that triggers and waits; sync"),
-    Opt("both_cores", ParameterKind::kBool, "False",
-        "of trnemu: the program's other core calls it too, with the same "
-        "tensors: one collective"));
+constexpr auto kRest =
+    Some(Opt("priority", ParameterKind::kInteger, "None",
+             "0 to 3, lower is more urgent (trn3)"),
+         kNameParameter,
+         Opt("stream", ParameterKind::kInteger, "0",
+             "of trnemu: the collective stream; those of one go in order"),
+         Opt("trigger", ParameterKind::kEngine, "unknown",
+             "of trnemu: the sequencer that triggers and waits; sync"),
+         Opt("both_cores", ParameterKind::kBool, "False",
+             "of trnemu: the program's other core calls it too, with the same "
+             "tensors: one collective"));
 
 constexpr auto kSrcs = List(kSrcNames, Role::kIn, "what this rank has");
 constexpr auto kDsts = List(kDstNames, Role::kOut, "what it receives");
@@ -121,19 +120,19 @@ constexpr auto kBroadcastParameters =
               Opt("root", ParameterKind::kInteger, "0",
                   "the position, in each group, of who has the data")),
          kRest);
-constexpr auto kVParameters = Join(
-    List(kOneSrc, Role::kIn, "one tensor: what this rank has"),
-    List(kOneDst, Role::kOut, "one tensor: what it receives"),
-    Some(kGroupParameter,
-         ParameterSpec{"metadata_tensor", ParameterKind::kTile, true, "",
-                       Role::kInOut, kHbmOrSbuf, SetOf(Dtype::kUint32),
-                       "uint32: rows of counts and displacements"},
-         Opt("recv_counts_known", ParameterKind::kBool, "False",
-             "leaves the row of received counts as it is"),
-         Opt("has_rdispls", ParameterKind::kBool, "False",
-             "a fourth row says where received blocks go")),
-    // priority and name; stream, trigger and both_cores
-    kRest);
+constexpr auto kVParameters =
+    Join(List(kOneSrc, Role::kIn, "one tensor: what this rank has"),
+         List(kOneDst, Role::kOut, "one tensor: what it receives"),
+         Some(kGroupParameter,
+              ParameterSpec{"metadata_tensor", ParameterKind::kTile, true, "",
+                            Role::kInOut, kHbmOrSbuf, SetOf(Dtype::kUint32),
+                            "uint32: rows of counts and displacements"},
+              Opt("recv_counts_known", ParameterKind::kBool, "False",
+                  "leaves the row of received counts as it is"),
+              Opt("has_rdispls", ParameterKind::kBool, "False",
+                  "a fourth row says where received blocks go")),
+         // priority and name; stream, trigger and both_cores
+         kRest);
 static_assert(kVParameters.size() <= kMaxParameters);
 constexpr auto kSendParameters =
     Join(Some(In("src", kHbmOrSbuf, kAnyTypeOrPacked, "what this rank sends"),
@@ -175,8 +174,7 @@ Operand TensorAt(const Call& c, const TensorList& list, int i) {
 }
 
 Attribute Flag(const Call& c, std::string_view name) {
-  return Attribute::Boolean(
-      c[ParameterIndex(*c.operation, name)].boolean());
+  return Attribute::Boolean(c[ParameterIndex(*c.operation, name)].boolean());
 }
 
 // An instruction for each tensor of a list, or each channel.
@@ -191,17 +189,15 @@ void Expand(const Call& c, Emitter& e) {
       c, "root", IntegerOf(c, "to_rank", IntegerOf(c, "from_rank", 0)));
   for (int i = 0; i < count; ++i) {
     const bool channel = ByChannel(kind);
-    EmitOne(c, e, Opcode::kCollective,
-            {TensorAt(c, dsts, i), TensorAt(c, srcs, i),
-             TensorAt(c, second, i)},
-            {Int(c.queue_set), Int(static_cast<int64_t>(kind)),
-             Int(static_cast<int64_t>(op < 0 ? AluOp::kNone : Alu(c[op]))),
-             Int(GroupIndex(c)), Int(IntegerOf(c, "collective_dim", 0)),
-             Int(channel ? i : 0), Int(channel ? 0 : i),
-             Int(channel ? 1 : count), Int(peer),
-             Int(IntegerOf(c, "stream", 0)),
-             Int(IntegerOf(c, "priority", -1)),
-             Flag(c, "both_cores")});
+    EmitOne(
+        c, e, Opcode::kCollective,
+        {TensorAt(c, dsts, i), TensorAt(c, srcs, i), TensorAt(c, second, i)},
+        {Int(c.queue_set), Int(static_cast<int64_t>(kind)),
+         Int(static_cast<int64_t>(op < 0 ? AluOp::kNone : Alu(c[op]))),
+         Int(GroupIndex(c)), Int(IntegerOf(c, "collective_dim", 0)),
+         Int(channel ? i : 0), Int(channel ? 0 : i), Int(channel ? 1 : count),
+         Int(peer), Int(IntegerOf(c, "stream", 0)),
+         Int(IntegerOf(c, "priority", -1)), Flag(c, "both_cores")});
   }
 }
 
@@ -280,7 +276,7 @@ bool Lift(const Expansion& e, Call& c) {
         Value::Ints({ids.data(), std::min<size_t>(count, kMaxChannels)}));
   }
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
-           a[S::kPriority].integer(), a[slot::kTmpC].boolean());
+           a[S::kPriority].integer(), a[S::kBothCores].boolean());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
   return true;
 }
@@ -314,7 +310,7 @@ bool LiftV(const Expansion& e, Call& c) {
   at("recv_counts_known") = Value::Bool(a[S::kRecvCountsKnown].boolean());
   at("has_rdispls") = Value::Bool(a[S::kHasRdispls].boolean());
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
-           a[S::kPriority].integer(), a[slot::kTmpV].boolean());
+           a[S::kPriority].integer(), a[S::kBothCores].boolean());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
   return true;
 }
@@ -421,7 +417,8 @@ std::vector<OperationInfo> Table() {
           "nki/api/nki/collectives/__init__.py:17-35"),
       Row("all_gather", kGatherParameters,
           RuleList(kLists, kMemory, kCoalesced, kDtypes, kGroups, kEqualGroups,
-                   kGathered, kGatherDim, kPriority, kStream, kTrigger, kBothCores),
+                   kGathered, kGatherDim, kPriority, kStream, kTrigger,
+                   kBothCores),
           "Joins the sources of all ranks of a group, in its order, on each.",
           "Bits. Along dimension 0, or 1 for tiles in SBUF.",
           "nki/api/nki/collectives/__init__.py:37-58"),
@@ -452,7 +449,8 @@ std::vector<OperationInfo> Table() {
           "Bits.", "nki/api/nki/collectives/__init__.py:289-319"),
       Row("collective_permute_implicit_reduce", kImplicitReduceParameters,
           RuleList(kLists, kMemory, kDtypes, kSameSize, kReduction, kInteger,
-                   kGroups, kChannels, kPriority, kStream, kTrigger, kBothCores),
+                   kGroups, kChannels, kPriority, kStream, kTrigger,
+                   kBothCores),
           "Sends srcs0 op srcs1 to the next rank of the group, around.",
           "Computed in fp32 and rounded to the tensors' dtype by the sender.",
           "nki/api/nki/collectives/__init__.py:321-355"),
@@ -469,7 +467,8 @@ std::vector<OperationInfo> Table() {
            "nki/api/nki/collectives/__init__.py:60-142"),
       RowV("all_to_all_v",
            RuleList(kOneTensor, kHbmOnly, kDtypes, kGroups, kEqualGroups,
-                    kMetadata, kMetadataShape, kPriority, kStream, kTrigger, kBothCores),
+                    kMetadata, kMetadataShape, kPriority, kStream, kTrigger,
+                    kBothCores),
            "all_to_all of as many elements as each rank's metadata say.",
            "src[displs[r] : displs[r] + counts[r]] goes to rank r, to its slot "
            "of this rank or, with has_rdispls, where row 3 of the receiver's "
@@ -480,12 +479,14 @@ std::vector<OperationInfo> Table() {
                    kRoot, kPriority, kStream, kTrigger, kBothCores),
           "The sources of the group's root, on each rank; of trnemu.",
           "Bits. Not in nki.collectives.", ""),
-      Row("send", kSendParameters, RuleList(kPeer, kPriority, kStream, kTrigger, kBothCores),
+      Row("send", kSendParameters,
+          RuleList(kPeer, kPriority, kStream, kTrigger, kBothCores),
           "Sends a tensor to the rank that receives it with recv; of trnemu.",
           "The k-th send to a rank meets the k-th recv of it there; size and "
           "dtype must agree. Not in nki.collectives.",
           ""),
-      Row("recv", kRecvParameters, RuleList(kPeer, kPriority, kStream, kTrigger, kBothCores),
+      Row("recv", kRecvParameters,
+          RuleList(kPeer, kPriority, kStream, kTrigger, kBothCores),
           "Receives a tensor from the rank that sends it; of trnemu.",
           "See send.", ""),
       Row("collective_barrier", kBarrierParameters,
