@@ -214,6 +214,7 @@ def main() -> None:
     print(line(["---", "---"] + ["---:"] * (len(COLUMNS) - 2)))
     named: list[tuple[float, float]] = []
     every: list[tuple[float, float]] = []
+    bounds: list[tuple[float, float]] = []
     for case in CASES:
         if options.only not in case.name:
             continue
@@ -228,6 +229,8 @@ def main() -> None:
             row = measure(case, size, theirs, chain, own, options.rounds)
             print(line(cells_of(case, size, row)), flush=True)
             every.append((row[7], row[9]))
+            if row[11]:
+                bounds.append((row[7], row[11]))
             if case.named:
                 named.append((row[7], row[9]))
     for name, ratios in (("the first four", named), ("all", every)):
@@ -235,6 +238,10 @@ def main() -> None:
             both = [geometric(list(r)) for r in zip(*ratios, strict=True)]
             print(f"geometric mean, {name}: {both[0]}; {both[1]} with the "
                   "device's own rounding")
+    if bounds:
+        both = [geometric(list(r)) for r in zip(*bounds, strict=True)]
+        print(f"geometric mean, where there is a bound: {both[0]}, of the "
+              f"bound {both[1]}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 #include "core/device.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +23,51 @@ namespace {
 
 class OneRun;
 
+// The scratch of programs that are gone, for the next ones, as their memories
+// (core/machine.cc): buffers of a tile's size that each would have to allocate
+// and touch again. ResetStates resets what a program can see.
+class SpareStates {
+ public:
+  static SpareStates& Get() {
+    static auto* const spares = new SpareStates();
+    return *spares;
+  }
+  std::unique_ptr<CoreState> Take() {
+    const std::lock_guard lock(mutex_);
+    if (spares_.empty()) return std::make_unique<CoreState>();
+    std::unique_ptr<CoreState> state = std::move(spares_.back());
+    spares_.pop_back();
+    return state;
+  }
+  void Give(std::unique_ptr<CoreState> state) {
+    // They are of the program's run.
+    state->findings = nullptr;
+    state->allow = {};
+    const std::lock_guard lock(mutex_);
+    if (spares_.size() < kMost) spares_.push_back(std::move(state));
+  }
+
+ private:
+  static constexpr size_t kMost = 2;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CoreState>> spares_;
+};
+
+// Those of the generations are made once: their hardware never goes.
+std::shared_ptr<const TimeModel> TimeModelOf(const Hardware& hardware) {
+  const auto target = static_cast<size_t>(hardware.target);
+  static std::mutex mutex;
+  static std::array<std::shared_ptr<const TimeModel>, 5> known;
+  if (&hardware != &HardwareFor(hardware.target) || target >= known.size()) {
+    return std::make_shared<const TimeModel>(hardware);
+  }
+  const std::lock_guard lock(mutex);
+  if (known[target] == nullptr) {
+    known[target] = std::make_shared<const TimeModel>(hardware);
+  }
+  return known[target];
+}
+
 class LoadedProgram : public Executable {
  public:
   LoadedProgram(std::shared_ptr<const Program> program,
@@ -33,10 +80,13 @@ class LoadedProgram : public Executable {
         tiles_(FindTileBytes(*program_)),
         uses_(FindInputUses(*program_)),
         streams_(FindStreamFacts(*program_)),
-        time_(*machine_->hardware) {
+        time_(TimeModelOf(*machine_->hardware)) {
     for (size_t c = 0; c < program_->cores.size(); ++c) {
-      states_.push_back(std::make_unique<CoreState>());
+      states_.push_back(SpareStates::Get().Take());
     }
+  }
+  ~LoadedProgram() override {
+    for (auto& state : states_) SpareStates::Get().Give(std::move(state));
   }
 
   absl::StatusOr<RunResult> Run(const Inputs& inputs,
@@ -64,7 +114,7 @@ class LoadedProgram : public Executable {
   std::vector<TileBytes> tiles_;
   std::vector<InputUse> uses_;
   std::vector<StreamFacts> streams_;
-  TimeModel time_;
+  std::shared_ptr<const TimeModel> time_;
   std::vector<std::unique_ptr<CoreState>> states_;
   bool have_inouts_ = false;
 };
@@ -99,6 +149,11 @@ absl::Status CheckOptions(const RunOptions& o) {
     return MakeFault(Category::kInput, "option.profile",
                      "a profile needs simulated time, which only the timed "
                      "schedule has");
+  }
+  if (!o.values && !o.time) {
+    return MakeFault(Category::kInput, "option.schedule",
+                     "values off simulates time alone, but time is off, too: "
+                     "nothing is left to do");
   }
   if (o.stop_at_nan && !o.values) {
     return MakeFault(Category::kInput, "option.stop_at_nan",
@@ -205,7 +260,7 @@ class OneRun : public Execution {
     }
     of_.ResetStates(options_, relay_, states_);
     runner_.emplace(*of_.program_, *of_.machine_, of_.blocks_, of_.streams_,
-                    of_.time_, options_, states_);
+                    *of_.time_, options_, states_);
     relay_.runner = &*runner_;
     if (options_.stop_at_nan) {
       nan_watch_.emplace(*of_.program_, options_, relay_);
@@ -306,8 +361,8 @@ absl::StatusOr<std::unique_ptr<Execution>> LoadedProgram::Start(
   if (status.ok()) {
     status = CheckHostMemory(*program_, *machine_->hardware, options);
   }
-  if (status.ok() && (options.values || !inputs.empty())) {
-    status = CheckInputs(*program_, inputs, have_inouts_);
+  if (status.ok()) {
+    status = CheckInputs(*program_, inputs, have_inouts_, options.values);
   }
   if (!status.ok()) return status;
   for (const Diagnostic& d : allowed_) {

@@ -50,19 +50,20 @@ void DmaEngines::Serve(std::vector<Running>& jobs, Ticks& at, Ticks until) {
     }
     Ticks shares = 0;
     for (size_t i = 0; i < heads.count; ++i) shares += heads.running[i]->weight;
-    // The first to be done, were nothing to change.
+    // Turns until the first is done, were nothing to change.
     Ticks least = kNever;
     for (size_t i = 0; i < heads.count; ++i) {
       const Running& job = *heads.running[i];
-      const Ticks turns = (job.left + job.weight - 1) / job.weight;
-      least = std::min(least, turns * shares);
+      least = std::min(least, (job.left + job.weight - 1) / job.weight);
     }
-    const Ticks step = std::min({least, until - at, heads.next_start - at});
+    const Ticks longest = std::min(until, heads.next_start) - at;
+    const Ticks step = least > longest / shares ? longest : least * shares;
     at += step;
     for (size_t i = 0; i < heads.count; ++i) {
       Running& job = *heads.running[i];
+      if (job.left == job.busy) job.times.taken = at - step;
       job.left -= std::min(job.left, step / shares * job.weight);
-      if (job.left == 0) job.end = at;
+      if (job.left == 0) job.times.end = at;
     }
   }
 }
@@ -80,29 +81,31 @@ void DmaEngines::Advance(OneEngine& engine, Ticks now) {
   }
   // One after the other, with known ends.
   size_t gone = 0;
-  for (; gone < jobs.size() && jobs[gone].end <= now; ++gone) {
-    engine.at = jobs[gone].end;
+  for (; gone < jobs.size() && jobs[gone].times.end <= now; ++gone) {
+    engine.at = jobs[gone].times.end;
   }
   jobs.erase(jobs.begin(), jobs.begin() + static_cast<ptrdiff_t>(gone));
   if (jobs.empty()) engine.at = now;
 }
 
 // To the only queue there is: nothing else moves.
-Ticks DmaEngines::Append(OneEngine& engine, Running job) {
+DmaEngines::Times DmaEngines::Append(OneEngine& engine, Running job) {
   auto& jobs = engine.jobs;
-  job.end = std::max(job.start, engine.at) + job.busy;
+  Times& t = job.times;
+  t.taken = std::max(job.start, engine.at);
   if (!jobs.empty()) {
-    job.end = std::max(job.start, jobs.back().end) + job.busy;
-    job.done = jobs.back().done;
+    t.taken = std::max(job.start, jobs.back().times.end);
+    t.done = jobs.back().times.done;
   }
-  job.done = std::max(job.done, job.end + job.extra);
+  t.end = t.taken + job.busy;
+  t.done = std::max(t.done, t.end + job.extra);
   jobs.push_back(job);
-  return job.done;
+  return t;
 }
 
 // To an engine that stands at this moment, where queues take turns.
-Ticks DmaEngines::Share(OneEngine& engine, const Running& job,
-                        std::vector<Delay>& delays) {
+DmaEngines::Times DmaEngines::Share(OneEngine& engine, const Running& job,
+                                    std::vector<Delay>& delays) {
   auto& jobs = engine.jobs;
   engine.shared = true;
   jobs.push_back(job);
@@ -111,24 +114,34 @@ Ticks DmaEngines::Share(OneEngine& engine, const Running& job,
   Serve(scratch_, at, kNever);
   for (size_t i = 0; i < jobs.size(); ++i) {
     Running& r = jobs[i];
-    if (r.left > 0) r.end = scratch_[i].end;
-    Ticks done = std::max(r.done, r.end + r.extra);
+    Times times = r.times;
+    if (r.left > 0) {
+      times.taken = scratch_[i].times.taken;
+      times.end = scratch_[i].times.end;
+    }
+    times.done = std::max(times.done, times.end + r.extra);
     for (size_t k = 0; k < i; ++k) {
-      if (jobs[k].queue == r.queue) done = std::max(done, jobs[k].done);
+      if (jobs[k].queue == r.queue) {
+        times.done = std::max(times.done, jobs[k].times.done);
+      }
     }
-    if (i + 1 < jobs.size() && done > r.done) {
-      delays.push_back({r.transfer, r.part, done});
+    if (i + 1 < jobs.size() &&
+        (times.done > r.times.done || times.end > r.times.end ||
+         times.taken > r.times.taken)) {
+      delays.push_back({r.transfer, r.part, times});
     }
-    r.done = done;
+    r.times = times;
   }
-  return jobs.back().done;
+  return jobs.back().times;
 }
 
-Ticks DmaEngines::AddTo(OneEngine& engine, Ticks now, const DmaJob& job,
-                        std::vector<Delay>& delays) {
+DmaEngines::Times DmaEngines::AddTo(OneEngine& engine, Ticks now,
+                                    const DmaJob& job,
+                                    std::vector<Delay>& delays) {
   now = std::max(now, engine.at);
   Advance(engine, now);
-  const Running added{job, job.busy, 0, 0};
+  Running added{job, 0, {}};
+  added.left = added.busy = std::max<Ticks>(1, job.busy);
   if (engine.shared) return Share(engine, added, delays);
   if (engine.jobs.empty() || engine.jobs[0].queue == job.queue) {
     return Append(engine, added);
@@ -149,13 +162,13 @@ void DmaEngines::Separate() {
   alike_ = false;
 }
 
-Ticks DmaEngines::Add(size_t index, Ticks now, const DmaJob& job,
-                      std::vector<Delay>& delays) {
+DmaEngines::Times DmaEngines::Add(size_t index, Ticks now, const DmaJob& job,
+                                  std::vector<Delay>& delays) {
   if (alike_) Separate();
   return AddTo(engines_[index], now, job, delays);
 }
 
-bool DmaEngines::AddToEach(Ticks now, const DmaJob& job, Ticks& done,
+bool DmaEngines::AddToEach(Ticks now, const DmaJob& job, Times& times,
                            std::vector<Delay>& delays) {
   if (!alike_) {
     // Engines that have nothing to do are alike again.
@@ -165,7 +178,7 @@ bool DmaEngines::AddToEach(Ticks now, const DmaJob& job, Ticks& done,
     }
     alike_ = true;
   }
-  done = AddTo(engines_[0], now, job, delays);
+  times = AddTo(engines_[0], now, job, delays);
   return true;
 }
 

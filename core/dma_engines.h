@@ -34,11 +34,18 @@ struct DmaJob {
 
 class DmaEngines {
  public:
-  // A part is done (has signalled) later than was said.
+  // When an engine does what. A part that shares its engine is served from
+  // `taken` to `end`, slower than alone, without a pause.
+  struct Times {
+    Ticks taken = 0;  // it is at the head of its queue, and may start
+    Ticks end = 0;    // the engine is done with it
+    Ticks done = 0;   // it has signalled
+  };
+  // Of a part that is now done later than was said, or at other times.
   struct Delay {
     int64_t transfer = -1;
     int32_t part = 0;
-    Ticks done = 0;
+    Times times;
   };
 
   explicit DmaEngines(size_t engines) : engines_(engines) {}
@@ -51,22 +58,21 @@ class DmaEngines {
 
   // Adds a part at time `now`, which must not fall between calls for one
   // engine, and says when it is done: in the order of its queue. `delays` gets
-  // those that are now done later.
-  Ticks Add(size_t engine, Ticks now, const DmaJob& job,
+  // those whose times change.
+  Times Add(size_t engine, Ticks now, const DmaJob& job,
             std::vector<Delay>& delays);
 
   // Adds a part to each engine, alike but for their numbers: part p, of queue
   // job.queue + p, to engine p. Gives false, and does nothing, if the engines
-  // do not stand alike; else `done` is when each of them is. A delay is of
-  // every part of its transfer, and names the first.
-  bool AddToEach(Ticks now, const DmaJob& job, Ticks& done,
+  // do not stand alike; else `times` are those of each. A delay is of every
+  // part of its transfer, and names the first.
+  bool AddToEach(Ticks now, const DmaJob& job, Times& times,
                  std::vector<Delay>& delays);
 
  private:
   struct Running : DmaJob {
     Ticks left = 0;  // of busy, at OneEngine::at
-    Ticks end = 0;   // on the engine
-    Ticks done = 0;
+    Times times;
   };
   struct OneEngine {
     std::vector<Running> jobs;  // by arrival
@@ -77,12 +83,12 @@ class DmaEngines {
   static void Serve(std::vector<Running>& jobs, Ticks& at, Ticks until);
   // Serves what comes before `now` and drops what is finished.
   static void Advance(OneEngine& engine, Ticks now);
-  static Ticks Append(OneEngine& engine, Running job);
-  Ticks AddTo(OneEngine& engine, Ticks now, const DmaJob& job,
+  static Times Append(OneEngine& engine, Running job);
+  Times AddTo(OneEngine& engine, Ticks now, const DmaJob& job,
               std::vector<Delay>& delays);
   // Gives each engine its own jobs: from now on they differ.
   void Separate();
-  Ticks Share(OneEngine& engine, const Running& job,
+  Times Share(OneEngine& engine, const Running& job,
               std::vector<Delay>& delays);
 
   std::vector<OneEngine> engines_;

@@ -13,7 +13,7 @@ Tile Moved(const Tile& tile, int64_t bytes) {
   Tile t = tile;
   t.base += bytes;
   if (t.shadow.tracked()) t.shadow += bytes;
-  if (t.psum_state != nullptr) {
+  if (t.psum_state.tracked()) {
     t.psum_state += (t.address + bytes) / 2 - t.address / 2;
   }
   t.address += bytes;

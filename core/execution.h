@@ -25,6 +25,7 @@
 #include "isa/hardware.h"
 #include "isa/program.h"
 #include "memory/onchip.h"
+#include "memory/psum_state.h"
 #include "memory/written_bits.h"
 
 namespace trnemu {
@@ -33,7 +34,7 @@ namespace trnemu {
 struct Tile {
   std::byte* base = nullptr;        // first element of the first partition
   WrittenBits shadow;               // of the same byte, if tracked
-  uint8_t* psum_state = nullptr;    // PSUM: PsumWriter per 2 bytes, of base
+  PsumState psum_state;             // PSUM: per 2 bytes, of base
   ptrdiff_t partition_stride = 0;   // bytes, of base and shadow
   ptrdiff_t psum_state_stride = 0;  // entries between partitions
   uint32_t partitions = 1;          // 1 in HBM
@@ -104,7 +105,7 @@ struct IndirectScratch {
   std::vector<int64_t> offsets;  // bytes of each element, from its partition's
   std::vector<std::byte> bytes;
   std::vector<uint64_t> written;
-  std::vector<uint8_t> psum_state;
+  std::vector<uint64_t> psum_state;
 };
 
 // Scratch and architectural state of the engines of one core.

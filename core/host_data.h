@@ -16,9 +16,10 @@
 namespace trnemu {
 
 // Names, dtypes and shapes of `inputs` against the program's input and inout
-// tensors (inouts may be missing if `have_inouts`). Category input.
+// tensors (inouts may be missing if `have_inouts`, and all of them if no
+// `values` are computed). Category input.
 absl::Status CheckInputs(const Program& program, const Inputs& inputs,
-                         bool have_inouts);
+                         bool have_inouts, bool values);
 
 // What a run needs of the values it is given for a tensor.
 enum class InputUse : uint8_t {

@@ -85,10 +85,10 @@ std::vector<HostMemoryNeed> HostMemoryNeeds(const Program& program,
     sbuf += kPartitions * HighestByte(program, core, Space::kSbuf);
     psum += kPartitions * HighestByte(program, core, Space::kPsum);
   }
-  // A bit a byte; of PSUM also one byte for two, allocated whole.
+  // A bit a byte; of PSUM also two bits for two bytes, allocated whole.
   shadow = (hbm + sbuf + psum) / 8;
   shadow += static_cast<int64_t>(program.cores.size()) * kPartitions *
-            hardware.memory.psum_partition_bytes / 2;
+            hardware.memory.psum_partition_bytes / 8;
   return {{"hbm", hbm},
           {"sbuf", sbuf},
           {"psum", psum},

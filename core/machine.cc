@@ -62,7 +62,15 @@ std::shared_ptr<Machine> Shared(std::unique_ptr<Machine> machine) {
 CoreMemory::CoreMemory(const MemoryLimits& limits)
     : sbuf(limits.sbuf_partition_bytes),
       psum(limits.psum_partition_bytes),
-      psum_state(static_cast<size_t>(psum.stride() / 2 * kPartitions)) {}
+      psum_memory(static_cast<size_t>(
+          PsumState::Words(psum_state_stride() * kPartitions))),
+      psum_state(psum_memory.data(), psum_state_stride() * kPartitions) {}
+
+int64_t CoreMemory::psum_state_stride() const {
+  // Partitions start words, so that whole banks are whole words.
+  constexpr int64_t kWord = WrittenBits::kWordBits;
+  return (psum.partition_bytes() / 2 + kWord - 1) / kWord * kWord;
+}
 
 absl::StatusOr<std::shared_ptr<Machine>> MakeMachine(
     std::shared_ptr<const Hardware> hardware, int cores) {
@@ -126,10 +134,10 @@ void ResetTiles(const std::vector<TileBytes>& tiles, bool zero,
         std::memset(memory.at(p, tile.low), 0, static_cast<size_t>(bytes));
       }
       if (!psum) continue;
-      const int64_t row = p * (memory.stride() / 2);
-      std::fill(core.psum_state.begin() + row + tile.low / 2,
-                core.psum_state.begin() + row + (tile.high + 1) / 2,
-                static_cast<uint8_t>(PsumWriter::kNothing));
+      const int64_t row = p * core.psum_state_stride();
+      core.psum_state.Mark(row + tile.low / 2,
+                           (tile.high + 1) / 2 - tile.low / 2,
+                           PsumWriter::kNothing);
     }
   }
 }
@@ -149,7 +157,7 @@ void Placement::Resolve(size_t core, const Access& a, Tile& t) const {
     if (a.dims[d].count != 1 && t.dims[d].step != run) t.contiguous = false;
     run *= a.dims[d].count;
   }
-  t.psum_state = nullptr;
+  t.psum_state = PsumState();
   t.psum_state_stride = 0;
   if (a.space == Space::kHbm) {
     const HbmBlock& block = blocks_[a.tensor];
@@ -172,9 +180,9 @@ void Placement::Resolve(size_t core, const Access& a, Tile& t) const {
   t.partition_stride = on_chip.stride();
   t.partitions = a.partitions;
   if (psum) {
-    t.psum_state_stride = on_chip.stride() / 2;
-    t.psum_state = memory.psum_state.data() +
-                   t.first_partition * t.psum_state_stride + t.address / 2;
+    t.psum_state_stride = memory.psum_state_stride();
+    t.psum_state = memory.psum_state +
+                   (t.first_partition * t.psum_state_stride + t.address / 2);
   }
 }
 

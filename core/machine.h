@@ -11,6 +11,7 @@
 #include "isa/program.h"
 #include "memory/hbm.h"
 #include "memory/onchip.h"
+#include "memory/psum_state.h"
 
 namespace trnemu {
 
@@ -20,7 +21,9 @@ struct CoreMemory {
   OnChipMemory sbuf;
   OnChipMemory psum;
   // PsumWriter of each pair of bytes, as psum is laid out.
-  std::vector<uint8_t> psum_state;
+  std::vector<uint64_t> psum_memory;
+  PsumState psum_state;
+  int64_t psum_state_stride() const;  // entries between partitions
 };
 
 struct Machine {

@@ -35,9 +35,11 @@ Runner::Runner(const Program& program, Machine& machine,
       generators_(program.cores.size(),
                   std::vector<Ticks>(static_cast<size_t>(
                       machine.hardware->dma.hwdge_units))),
-      hbm_until_(program.cores.size(), 0),
+      hbm_(machine.hardware->memory, program.cores.size()),
       queue_free_(program.queue_sets.size() * kDmaQueues, 0),
-      pending_parts_(program.queue_sets.size() * kDmaQueues),
+      pending_parts_(options.order == Order::kRandom
+                         ? program.queue_sets.size() * kDmaQueues
+                         : 0),
       staged_parts_(pending_parts_.size()),
       random_(options.schedule_seed),
       opcode_counts_(kNumOpcodes, 0),

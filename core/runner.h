@@ -22,6 +22,7 @@
 #include "core/dma_engines.h"
 #include "core/engines/dma.h"
 #include "core/exchange.h"
+#include "core/hbm_share.h"
 #include "core/execution.h"
 #include "core/machine.h"
 #include "core/observer.h"
@@ -134,6 +135,7 @@ class Runner : public FindingSink {
     int32_t record = -1;    // of its first part, in the timeline
     int64_t exchange = -1;  // a joint transfer's; tiles and parts are there
     int64_t move = -1;      // of a collective
+    double hbm_rate = 0;    // what its parts take of the stack, bytes a ns
     // With a log: what its parts wrote, an exchange's by core.
     std::vector<EffectDigest> digests;
   };
@@ -142,6 +144,7 @@ class Runner : public FindingSink {
   struct PartTimes {
     Ticks payload_from = 0;  // its bytes could go
     Ticks start = 0;         // its DMA engine takes it up
+    Ticks busy = 0;          // how long it has that engine, of its own
     Ticks free = 0;          // and is done with it
     Ticks end = 0;           // its last byte is there
     Ticks notify = 0;        // its signals are given
@@ -161,6 +164,7 @@ class Runner : public FindingSink {
   absl::Status RunRandom();
   absl::Status CheckBudgets();  // core/runner_budgets.cc
   absl::Status CheckTime() const;
+  absl::Status TooLong() const;
   // Wall time, and whether the user wants the run to end.
   absl::Status CheckHost() const;
   absl::Status OverInstructions() const;
@@ -216,19 +220,20 @@ class Runner : public FindingSink {
   void ScheduleParts(Sequencer& s, int64_t transfer);
   Ticks PayloadStart(Sequencer& s, const DmaCost& cost);
   void CountPart(const DmaTransfer& dma, DmaPart part, const DmaShape& shape);
-  // Cores of its stack that use HBM at that time, it included.
-  int Sharers(size_t core, const DmaCost& cost, Ticks start) const;
   PartTimes AddToEngine(size_t core, int64_t transfer, int32_t part,
                         uint32_t queue, const DmaCost& cost,
-                        const DmaPartTime& time, Ticks start,
-                        bool shared_engines = true);
+                        const DmaShape& shape, const DmaPartTime& time,
+                        Ticks start, bool shared_engines = true);
   // A transfer of a part for each engine, alike but for their numbers; `queue`
   // is the first's. False, and nothing is done, if the engines differ.
   bool AddToEachEngine(size_t core, int64_t transfer, uint32_t queue,
-                       const DmaCost& cost, const DmaPartTime& time,
-                       Ticks start, PartTimes& times);
-  // A part that was scheduled is done later than was said.
-  void Delay(const DmaEngines::Delay& delay);
+                       const DmaCost& cost, const DmaShape& shape,
+                       const DmaPartTime& time, Ticks start, PartTimes& times);
+  // A transfer uses HBM until then.
+  void UseHbm(size_t core, Transfer& t, Ticks until, double rate);
+  // Parts from there on, `parts` of them, that were scheduled have other times
+  // than was said.
+  void Delay(size_t core, const DmaEngines::Delay& delay, int32_t parts);
   // Whether parts are done only later than their event says; then they have
   // events of their own.
   bool PutOff(const Event& event);
@@ -317,6 +322,12 @@ class Runner : public FindingSink {
                           const DmaShape& shape, const PartTimes& times);
   // The part, and of an exchange which end, gives the next signals.
   void SignalsComeFrom(const Transfer& t, int32_t part, size_t end = 0);
+  // The row of a part in the timeline.
+  static int32_t RecordOf(const Transfer& t, int32_t part, size_t end) {
+    // Of an exchange each part has a record of each end.
+    return t.record + (t.exchange < 0 ? part
+                                      : 2 * part + static_cast<int32_t>(end));
+  }
   // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
            const std::string& digest);
@@ -371,10 +382,10 @@ class Runner : public FindingSink {
   std::vector<int64_t> free_moves_;
   std::vector<Ticks> cc_free_;  // by collective core
   // Timed order, per core: the DMA engines, the hardware generators' next
-  // payload, and until when it uses HBM.
+  // payload; and who uses HBM.
   std::vector<DmaEngines> dma_engines_;
   std::vector<std::vector<Ticks>> generators_;
-  std::vector<Ticks> hbm_until_;
+  HbmShare hbm_;
   std::vector<DmaEngines::Delay> delays_;
   std::vector<Ticks> queue_free_;  // per queue set, 16 queues each
   // Random order: parts that wait, per queue of each queue set, first in
@@ -405,6 +416,7 @@ class Runner : public FindingSink {
   const Instruction* current_ = nullptr;
   size_t current_core_ = 0;
   Ticks now_ = 0;
+  Ticks foreseen_ = 0;  // of transfers: when the last will be done
   int64_t max_instructions_ = 0;
   std::chrono::steady_clock::time_point started_;
   std::vector<int64_t> opcode_counts_;

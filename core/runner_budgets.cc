@@ -56,6 +56,7 @@ absl::Status Runner::OverInstructions() const {
 
 // Of what is known to complete; asked once more at the end.
 absl::Status Runner::CheckTime() const {
+  if (std::max({now_, profile_.end, foreseen_}) >= kLongestTime) return TooLong();
   if (!options_.max_time_ns ||
       static_cast<double>(std::max(now_, profile_.end)) <=
           *options_.max_time_ns * kTicksPerNs) {
@@ -65,6 +66,21 @@ absl::Status Runner::CheckTime() const {
       Category::kLimit, "limit.simulated_time",
       absl::StrCat("the program runs longer than ", *options_.max_time_ns,
                    " ns of simulated time, the limit given"));
+}
+
+absl::Status Runner::TooLong() const {
+  Diagnostic d;
+  d.category = Category::kLimit;
+  d.id = "limit.simulated_time";
+  d.message =
+      "the program runs longer than 4611 s of simulated time, or one "
+      "instruction or transfer of it than 288 s: the most that is counted in "
+      "femtoseconds";
+  d.remedy =
+      "with --hardware FILE (hardware=), look for a constant that is far from "
+      "the built-in one; else simulate fewer iterations, as all are alike in "
+      "time";
+  return ToStatus(std::move(d));
 }
 
 absl::Status Runner::CheckHost() const {

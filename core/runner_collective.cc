@@ -315,8 +315,12 @@ void Runner::ScheduleMove(const MoveWork& work) {
   t.record = -1;
   t.parts_left = parts;
   t.done.assign(static_cast<size_t>(parts), 0);
+  t.hbm_rate = 0;
   t.trigger = kNever;  // when its bytes begin to go
   parts_under_way_ += parts;
+  // A rank's cores work alike: each has its share of the stack.
+  const double even = machine_.hardware->memory.hbm_stack_bandwidth /
+                      static_cast<double>(dma_engines_.size());
   DmaShape timed;
   DmaPartTime time;
   for (int64_t p = 0; p < parts; ++p) {
@@ -328,12 +332,13 @@ void Runner::ScheduleMove(const MoveWork& work) {
     shape.bytes = bytes * std::max(1, work.sources);
     shape.rows = 1;
     shape.row_bytes = shape.bytes;
-    PartTimes times = {payload, payload, payload, payload, payload};
+    PartTimes times = {payload, payload, 0, payload, payload, payload};
     if (bytes > 0) {
       if (shape.bytes != timed.bytes) {
         timed = shape;
-        time = time_.TimeOfDmaPart(cost, shape, Sharers(core, cost, payload),
-                                   work.packet_bytes);
+        time = time_.TimeOfDmaPart(
+            cost, shape, std::min(even, hbm_.Grant(core, payload, payload)),
+            work.packet_bytes);
       }
       profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
       const Ticks extra = time.payload - time.busy;
@@ -346,13 +351,14 @@ void Runner::ScheduleMove(const MoveWork& work) {
           extra,
           std::max<Ticks>(1, work.packet_bytes /
                                  machine_.hardware->dma.packet_bytes)};
-      const Ticks done = dma_engines_[core].Add(
+      const DmaEngines::Times of = dma_engines_[core].Add(
           static_cast<size_t>(engine % each), now_, job, delays_);
-      for (const DmaEngines::Delay& d : delays_) Delay(d);
+      for (const DmaEngines::Delay& d : delays_) Delay(core, d, 1);
       delays_.clear();
-      hbm_until_[core] = std::max(hbm_until_[core], done);
-      times = {payload, done - extra - time.busy, done - extra, done, done};
+      UseHbm(core, t, of.done, time_.HbmRateOf(cost, shape, time));
+      times = {payload, of.taken, time.busy, of.end, of.done, of.done};
     }
+    foreseen_ = std::max(foreseen_, times.end);
     t.trigger = std::min(t.trigger, times.start);
     t.done[static_cast<size_t>(p)] = times.end;
     if (timeline_ != nullptr) RecordMovePart(t, pending, p, core, shape, times);
@@ -415,7 +421,7 @@ absl::Status Runner::FinishCollective(int64_t ticket) {
     if (timeline_ != nullptr) {
       Transfer none;
       RecordMovePart(none, pending, 0, pending.core, {},
-                     {now_, now_, now_, now_, now_});
+                     {now_, now_, 0, now_, now_, now_});
       timeline_->FromPart(none.record, now_);
     }
     const Instruction& i = *pending.instruction;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/duplicates.h"
 #include "core/dynamic.h"
 #include "core/engines/indirect.h"
 #include "core/runner.h"
@@ -55,16 +56,21 @@ void WarnOfOverlap(FindingSink& sink) {
   sink.Warn(std::move(d));
 }
 
-void WarnOfDuplicates(std::pair<int64_t, int64_t> rows, FindingSink& sink) {
+void WarnOfDuplicates(const std::vector<int64_t>& offsets,
+                      std::pair<int64_t, int64_t> rows, FindingSink& sink) {
+  const bool same = offsets[static_cast<size_t>(rows.first)] ==
+                    offsets[static_cast<size_t>(rows.second)];
   Diagnostic d;
   d.category = Category::kUnspecified;
   d.severity = Severity::kWarning;
   d.id = "dma.duplicate_rows";
   d.operand = "dst";
   d.message = absl::StrCat(
-      "dst: the indices at positions ", rows.first, " and ", rows.second,
-      " are the same: which of the two rows stays depends on the order of "
-      "descriptors");
+      same ? "dst: the indices" : "dst: the rows of the indices",
+      " at positions ", rows.first, " and ", rows.second,
+      same ? " are the same: which of the two rows stays"
+           : " share elements: which value stays",
+      " depends on the order of descriptors");
   d.details = {{"positions", absl::StrCat(rows.first, ", ", rows.second)}};
   d.remedy = "use every index once";
   d.reference = "nki/api/nki/isa/__init__.py:246, which does not say";
@@ -208,9 +214,12 @@ absl::Status Runner::MakeTransfer(const Sequencer& s, DmaTransfer& dma) {
 void Runner::WarnOfTransfer(const DmaTransfer& dma) {
   if (!options_.values) return;
   if (SourceAndDestinationOverlap(dma)) WarnOfOverlap(*this);
-  if (!dma.dst.has_rows) return;
+  if (dma.nothing || WarnOfDuplicateElements(dma.dst.tile, *this) ||
+      !dma.dst.has_rows) {
+    return;
+  }
   const auto rows = DuplicateRows(dma.dst);
-  if (rows.first >= 0) WarnOfDuplicates(rows, *this);
+  if (rows.first >= 0) WarnOfDuplicates(dma.dst.rows, rows, *this);
 }
 
 int64_t Runner::NewTransfer() {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "core/duplicates.h"
 #include "core/profile/timeline.h"
 #include "core/runner.h"
 
@@ -38,6 +39,7 @@ absl::Status Runner::StepExchange(Sequencer& s) {
     d.reference = "nki/api/nki/isa/__init__.py:2971, which does not say";
     Warn(std::move(d));
   }
+  if (options_.values) WarnOfDuplicateElements(end.dst, *this);
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
   if (options_.order == Order::kTimed) {
     const DmaCost cost = time_.CostOfDma(end.dst, end.src, s.engine);
@@ -142,13 +144,15 @@ void Runner::ScheduleExchange(int64_t index) {
     std::array<PartTimes, 2> times;
     std::array<DmaShape, 2> shapes;
     for (size_t c = 0; c < 2; ++c) {
-      times[c] = {payload, payload, payload, payload, payload};
+      times[c] = {payload, payload, 0, payload, payload, payload};
       if (e.parts[c][p].count == 0) continue;
       shapes[c] = ShapeOfDmaPart(e.ends[c].dst, e.SourceOf(c), e.parts[c][p]);
       const DmaPartTime time = time_.TimeOfDmaPart(
-          costs[c], shapes[c], Sharers(c, costs[c], payload));
+          costs[c], shapes[c],
+          machine_.hardware->memory.hbm_stack_bandwidth);  // takes none
       times[c] = AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c],
-                             time, payload, e.ends[c].path == DmaEngine::kDma);
+                             shapes[c], time, payload,
+                             e.ends[c].path == DmaEngine::kDma);
       done = std::max(done, times[c].notify);
       profile_.dma_bytes += shapes[c].bytes;
     }
@@ -161,6 +165,7 @@ void Runner::ScheduleExchange(int64_t index) {
       RecordExchangePart(t, c, p, shapes[c], times[c]);
     }
     t.done[p] = std::max(t.done[p], done);
+    foreseen_ = std::max(foreseen_, done);
     events_.push(
         {t.done[p], next_sequence_++, t.instruction, t.core, index, part});
   }

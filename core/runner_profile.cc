@@ -28,6 +28,7 @@ void Runner::AddRecord(Transfer& t, DmaRecord record, size_t core, size_t part,
                        const DmaShape& shape, const PartTimes& times) {
   record.payload_from = times.payload_from;
   record.start = times.start;
+  record.busy = times.busy;
   record.free = times.free;
   record.end = times.end;
   record.notify = times.notify;
@@ -72,10 +73,7 @@ void Runner::RecordExchangePart(Transfer& t, size_t core, size_t part,
 
 void Runner::SignalsComeFrom(const Transfer& t, int32_t part, size_t end) {
   if (timeline_ == nullptr) return;
-  // Of an exchange each part has a record of each end.
-  const int32_t row =
-      t.exchange < 0 ? part : 2 * part + static_cast<int32_t>(end);
-  timeline_->FromPart(t.record + row, now_);
+  timeline_->FromPart(RecordOf(t, part, end), now_);
 }
 
 }  // namespace trnemu

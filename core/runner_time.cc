@@ -178,7 +178,12 @@ void Runner::AdvanceTime(Sequencer& s) {
   s.ports_until = start + cost.issue;
   profile.busy += cost.issue;
   s.last_completion = std::max(s.last_completion, start + cost.completion);
-  profile_.end = std::max(profile_.end, s.last_completion);
+  if (std::max(cost.issue, cost.completion) >= kLongestCost) {
+    foreseen_ = kLongestTime;
+  }
+  // The last one's engine is busy to the end of its interval, too.
+  profile_.end =
+      std::max({profile_.end, s.last_completion, start + cost.issue});
   const auto specs = Info(i.opcode).operands;
   if (s.engine == Engine::kTensor || specs.empty() ||
       specs[0].role == Role::kIn || s.slots[0].kind != Operand::Kind::kAccess) {

@@ -1,6 +1,7 @@
 // The timed half of the scheduler: when transfers start and end.
 #include <algorithm>
 
+#include "core/profile/timeline.h"
 #include "core/runner.h"
 
 namespace trnemu {
@@ -35,6 +36,7 @@ Ticks Runner::PayloadStart(Sequencer& s, const DmaCost& cost) {
                     : s.next_payload;
   const Ticks payload = std::max(s.earliest + cost.start, next);
   next = payload + cost.spacing;
+  foreseen_ = std::max(foreseen_, next);
   return payload;
 }
 
@@ -46,71 +48,79 @@ void Runner::CountPart(const DmaTransfer& dma, DmaPart part,
   profile_.hbm_write_bytes += hbm.written;
 }
 
-int Runner::Sharers(size_t core, const DmaCost& cost, Ticks start) const {
-  if (cost.hbm_sides == 0) return 1;
-  const auto cores =
-      static_cast<size_t>(machine_.hardware->memory.hbm_stack_cores);
-  int sharers = 1;
-  for (size_t c = 0; c < hbm_until_.size(); ++c) {
-    sharers += c != core && c / cores == core / cores && hbm_until_[c] > start;
-  }
-  return sharers;
+void Runner::UseHbm(size_t core, Transfer& t, Ticks until, double rate) {
+  t.hbm_rate = std::max(t.hbm_rate, rate);
+  hbm_.Take(core, now_, until, rate);
 }
 
 Runner::PartTimes Runner::AddToEngine(size_t core, int64_t transfer,
                                       int32_t part, uint32_t queue,
                                       const DmaCost& cost,
+                                      const DmaShape& shape,
                                       const DmaPartTime& time, Ticks start,
                                       bool shared_engines) {
-  const Ticks extra = time.payload - time.busy + cost.notify;
-  Ticks done = start + time.busy + extra;
+  const Ticks behind = time.payload - time.busy;
+  PartTimes times = {start,
+                     start,
+                     0,
+                     start + time.busy,
+                     start + time.payload,
+                     start + time.payload + cost.notify};
   if (shared_engines) {
     profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy;
     DmaEngines& engines = dma_engines_[core];
-    done =
-        engines.Add(engines.Of(part), now_,
-                    {transfer, part, queue, start, time.busy, extra}, delays_);
-    for (const DmaEngines::Delay& d : delays_) Delay(d);
+    const DmaEngines::Times of = engines.Add(
+        engines.Of(part), now_,
+        {transfer, part, queue, start, time.busy, behind + cost.notify},
+        delays_);
+    for (const DmaEngines::Delay& d : delays_) Delay(core, d, 1);
     delays_.clear();
+    times = {start, of.taken, time.busy, of.end, of.end + behind, of.done};
   }
   if (cost.hbm_sides > 0) {
-    hbm_until_[core] = std::max(hbm_until_[core], done - cost.notify);
+    UseHbm(core, transfers_[static_cast<size_t>(transfer)], times.end,
+           time_.HbmRateOf(cost, shape, time));
   }
-  // Shared with other queues, the engine takes it up earlier and pauses.
-  const Ticks free = done - extra;
-  return {start, free - time.busy, free, done - cost.notify, done};
+  return times;
 }
 
 bool Runner::AddToEachEngine(size_t core, int64_t transfer, uint32_t queue,
-                             const DmaCost& cost, const DmaPartTime& time,
-                             Ticks start, PartTimes& times) {
-  const Ticks extra = time.payload - time.busy + cost.notify;
+                             const DmaCost& cost, const DmaShape& shape,
+                             const DmaPartTime& time, Ticks start,
+                             PartTimes& times) {
+  const Ticks behind = time.payload - time.busy;
   DmaEngines& engines = dma_engines_[core];
-  Ticks done = 0;
-  if (!engines.AddToEach(now_, {transfer, 0, queue, start, time.busy, extra},
-                         done, delays_)) {
+  DmaEngines::Times of;
+  if (!engines.AddToEach(
+          now_, {transfer, 0, queue, start, time.busy, behind + cost.notify},
+          of, delays_)) {
     return false;
   }
-  for (const DmaEngines::Delay& d : delays_) {
-    for (Ticks& part : transfers_[static_cast<size_t>(d.transfer)].done) {
-      part = std::max(part, d.done);
-    }
-  }
+  const auto parts = static_cast<int32_t>(engines.size());
+  for (const DmaEngines::Delay& d : delays_) Delay(core, d, parts);
   delays_.clear();
   profile_.engines[static_cast<size_t>(Engine::kDma)].busy +=
-      time.busy * static_cast<Ticks>(engines.size());
+      time.busy * parts;
+  times = {start, of.taken, time.busy, of.end, of.end + behind, of.done};
   if (cost.hbm_sides > 0) {
-    hbm_until_[core] = std::max(hbm_until_[core], done - cost.notify);
+    UseHbm(core, transfers_[static_cast<size_t>(transfer)], times.end,
+           time_.HbmRateOf(cost, shape, time));
   }
-  const Ticks free = done - extra;
-  times = {start, free - time.busy, free, done - cost.notify, done};
   return true;
 }
 
-void Runner::Delay(const DmaEngines::Delay& delay) {
+void Runner::Delay(size_t core, const DmaEngines::Delay& delay,
+                   int32_t parts) {
   Transfer& t = transfers_[static_cast<size_t>(delay.transfer)];
-  Ticks& done = t.done[static_cast<size_t>(delay.part)];
-  done = std::max(done, delay.done);
+  if (t.hbm_rate > 0) UseHbm(core, t, delay.times.done, t.hbm_rate);
+  for (int32_t p = delay.part; p < delay.part + parts; ++p) {
+    Ticks& done = t.done[static_cast<size_t>(p)];
+    done = std::max(done, delay.times.done);
+    if (timeline_ != nullptr) {
+      timeline_->Move(RecordOf(t, p, core), delay.times.taken,
+                      delay.times.end);
+    }
+  }
 }
 
 bool Runner::PutOff(const Event& event) {
@@ -151,8 +161,12 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   s.last_completion = std::max(s.last_completion, s.issue_ready);
   const Ticks payload = PayloadStart(s, cost);
   t.done.assign(t.parts.size(), 0);
-  // Its own parts make a core no other sharer; most are alike.
-  const int sharers = Sharers(s.core, cost, payload);
+  t.hbm_rate = 0;
+  // What it may take of HBM counts from when its queue is free.
+  const Ticks starts =
+      std::max(payload, QueueFree(set * kDmaQueues) - cost.notify);
+  const double hbm_rate =
+      cost.hbm_sides == 0 ? 0 : hbm_.Grant(s.core, payload, starts);
   DmaShape timed;
   DmaPartTime time;
   PartTimes together;
@@ -160,8 +174,8 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
       !t.dma.nothing && PartsAlike(runs, t.parts, dma_engines_[s.core].size());
   if (alike) {
     timed = ShapeOfDmaPart(runs, t.parts[0]);
-    time = time_.TimeOfDmaPart(cost, timed, sharers);
-    alike = AddToEachEngine(s.core, index, set * kDmaQueues, cost, time,
+    time = time_.TimeOfDmaPart(cost, timed, hbm_rate);
+    alike = AddToEachEngine(s.core, index, set * kDmaQueues, cost, timed, time,
                             payload, together);
   }
   if (alike) {
@@ -171,7 +185,7 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   for (size_t p = 0; p < t.parts.size(); ++p) {
     const uint32_t queue = set * kDmaQueues + static_cast<uint32_t>(p);
     DmaShape shape;
-    PartTimes times = {payload, payload, payload, payload,
+    PartTimes times = {payload, payload, 0, payload, payload,
                        payload + cost.notify};
     if (alike) {
       shape = timed;
@@ -181,13 +195,15 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
       CountPart(t.dma, t.parts[p], shape);
       if (shape.bytes != timed.bytes || shape.rows != timed.rows) {
         timed = shape;
-        time = time_.TimeOfDmaPart(cost, shape, sharers);
+        time = time_.TimeOfDmaPart(cost, shape, hbm_rate);
       }
       times = AddToEngine(s.core, index, static_cast<int32_t>(p), queue, cost,
-                          time, payload);
+                          shape, time, payload);
     }
     times.notify = std::max(times.notify, QueueFree(queue));
     QueueFree(queue) = t.done[p] = times.notify;
+    foreseen_ = std::max(
+        foreseen_, time.payload < kLongestCost ? times.notify : kLongestTime);
     if (timeline_ != nullptr) RecordPart(t, p, shape, times);
     EndPartAt(times.notify, index, static_cast<int32_t>(p));
   }

@@ -1,7 +1,6 @@
 #include "core/shadow.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -108,7 +107,7 @@ absl::Status ReadUnwritten(const Tile& tile, std::string_view operand,
 
 // The entries of PSUM state that n bytes at `offset` of a partition have.
 struct PsumEntries {
-  const uint8_t* begin;
+  ptrdiff_t begin;  // from the tile's
   int64_t size;
 };
 
@@ -117,8 +116,7 @@ PsumEntries EntriesOf(const Tile& tile, int64_t partition, ptrdiff_t offset,
   const ptrdiff_t odd = tile.address & 1;
   const ptrdiff_t begin = (offset + odd) >> 1;
   const ptrdiff_t end = (offset + odd + bytes + 1) >> 1;
-  return {tile.psum_state + partition * tile.psum_state_stride + begin,
-          end - begin};
+  return {partition * tile.psum_state_stride + begin, end - begin};
 }
 
 // Calls visit(partition, byte offset in it, bytes) for what lies one after the
@@ -175,30 +173,23 @@ void MarkWritten(const Tile& tile, int64_t first, int64_t count) {
 
 void MarkPsum(const Tile& tile, PsumWriter writer, int64_t first,
               int64_t count) {
-  if (tile.psum_state == nullptr) return;
+  if (!tile.psum_state.tracked()) return;
   ForEachPsumRun(tile, first, CountOf(tile, first, count),
                  [&](int64_t partition, ptrdiff_t offset, int64_t bytes) {
-                   const PsumEntries entries =
+                   const auto [begin, size] =
                        EntriesOf(tile, partition, offset, bytes);
-                   std::memset(const_cast<uint8_t*>(entries.begin),
-                               static_cast<int>(writer),
-                               static_cast<size_t>(entries.size));
+                   tile.psum_state.Mark(begin, size, writer);
                  });
 }
 
 unsigned PsumWriters(const Tile& tile) {
-  if (tile.psum_state == nullptr) return 0;
+  if (!tile.psum_state.tracked()) return 0;
   unsigned writers = 0;
   ForEachPsumRun(tile, 0, tile.partitions * tile.free_size,
                  [&](int64_t partition, ptrdiff_t offset, int64_t bytes) {
                    const auto [begin, size] =
                        EntriesOf(tile, partition, offset, bytes);
-                   writers |= 1u << *begin;
-                   // All equal, most of the time: equal to themselves shifted
-                   // by one.
-                   const size_t others = static_cast<size_t>(size - 1);
-                   if (std::memcmp(begin, begin + 1, others) == 0) return;
-                   for (int64_t i = 1; i < size; ++i) writers |= 1u << begin[i];
+                   writers |= tile.psum_state.Writers(begin, size);
                  });
   return writers;
 }
@@ -206,10 +197,11 @@ unsigned PsumWriters(const Tile& tile) {
 PsumWriter PsumWriterAt(const Tile& tile, int64_t partition, ptrdiff_t offset) {
   const auto [begin, size] = EntriesOf(
       tile, partition, offset, static_cast<int64_t>(SizeOf(tile.dtype)));
+  const PsumWriter first = tile.psum_state[begin];
   for (int64_t i = 1; i < size; ++i) {
-    if (begin[i] != begin[0]) return PsumWriter::kNothing;
+    if (tile.psum_state[begin + i] != first) return PsumWriter::kNothing;
   }
-  return static_cast<PsumWriter>(begin[0]);
+  return first;
 }
 
 std::string DescribeBytes(const Tile& tile, int64_t partition, ptrdiff_t offset,

@@ -11,7 +11,8 @@ namespace {
 std::string TimeText(double ns) {
   if (ns < 1e4) return absl::StrFormat("%.1f ns", ns);
   if (ns < 1e7) return absl::StrFormat("%.2f us", ns / 1e3);
-  return absl::StrFormat("%.3f ms", ns / 1e6);
+  if (ns < 1e10) return absl::StrFormat("%.3f ms", ns / 1e6);
+  return absl::StrFormat("%.3f s", ns / 1e9);
 }
 
 void AppendEngines(const RunResult& r, std::string& text) {
@@ -27,12 +28,12 @@ void AppendEngines(const RunResult& r, std::string& text) {
     absl::StrAppendFormat(&text, "%-8s  %12d", std::string(kEngineNames[e]),
                           p.instructions);
     if (r.timed) {
-      absl::StrAppendFormat(&text, "%12s      %5.1f%%",
+      absl::StrAppendFormat(&text, " %11s      %5.1f%%",
                             TimeText(busy / kTicksPerNs),
                             end > 0 ? 100 * busy / end : 0.0);
       if (!dma) {
         absl::StrAppendFormat(
-            &text, "%11s",
+            &text, " %10s",
             TimeText(static_cast<double>(p.waiting) / kTicksPerNs));
       }
     }

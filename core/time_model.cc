@@ -19,7 +19,7 @@ int GeneratorOf(Engine trigger, int64_t units) {
 
 void Cost::Stretch(double factor) {
   const auto stretched = [factor](Ticks t) {
-    return static_cast<Ticks>(static_cast<double>(t) * factor);
+    return Saturated(static_cast<double>(t) * factor);
   };
   issue = issue_fixed + std::max(issue_least, stretched(stream));
   completion += stretched(array) - array;
@@ -148,7 +148,7 @@ void TimeModel::SetGeneration(const DmaTransfer* transfer, Engine trigger,
 }
 
 DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
-                                     int sharers,
+                                     double hbm_rate,
                                      int64_t packet_bytes) const {
   const DmaLimits& dma = hardware_.dma;
   if (packet_bytes == 0) packet_bytes = dma.packet_bytes;
@@ -165,8 +165,8 @@ DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
   double at_rate = busy_row * rows / cost.rate;
   if (cost.hbm_sides > 0) {
     // The engines of a core together have its share of the stack.
-    const double share = hardware_.memory.hbm_stack_bandwidth / sharers /
-                         static_cast<double>(dma.engines * cost.hbm_sides);
+    const double share =
+        hbm_rate / static_cast<double>(dma.engines * cost.hbm_sides);
     at_rate = std::max(at_rate, bytes / share);
   }
   const double p = cost.law->payload_ns_per_byte;
@@ -180,6 +180,13 @@ DmaPartTime TimeModel::TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
   time.payload =
       std::max(time.busy, ToTicks(cost.law->payload_fixed_ns + alone));
   return time;
+}
+
+double TimeModel::HbmRateOf(const DmaCost& cost, const DmaShape& shape,
+                            const DmaPartTime& time) const {
+  return static_cast<double>(hardware_.dma.engines * cost.hbm_sides *
+                             shape.bytes) *
+         kTicksPerNs / static_cast<double>(std::max<Ticks>(1, time.busy));
 }
 
 }  // namespace trnemu

@@ -77,10 +77,13 @@ class TimeModel {
                     DgeMode mode) const;
   // Of a copy.
   DmaCost CostOfDma(const Tile& dst, const Tile& src, Engine trigger) const;
-  // `sharers`: cores of a stack that use its HBM, this one included.
-  // `packet_bytes`: what a descriptor moves at most; 0: the hardware's.
+  // `hbm_rate`: what the stack gives it (core/hbm_share.h). `packet_bytes`:
+  // what a descriptor moves at most; 0: the hardware's.
   DmaPartTime TimeOfDmaPart(const DmaCost& cost, const DmaShape& shape,
-                            int sharers, int64_t packet_bytes = 0) const;
+                            double hbm_rate, int64_t packet_bytes = 0) const;
+  // Reads and writes of HBM a ns, of parts like this on all engines.
+  double HbmRateOf(const DmaCost& cost, const DmaShape& shape,
+                   const DmaPartTime& time) const;
   Ticks hand_off() const { return hand_off_; }
 
  private:
@@ -99,9 +102,17 @@ class TimeModel {
   Ticks hand_off_ = 0;
 };
 
-inline Ticks ToTicks(double ns) {
-  return static_cast<Ticks>(ns * kTicksPerNs + 0.5);
+// A run that comes to kLongestTime, 77 minutes, stops (limit.simulated_time);
+// so does one with a cost of kLongestCost, 4.8 minutes, which no cost exceeds:
+// sums stay within an integer.
+inline constexpr Ticks kLongestTime = Ticks{1} << 62;
+inline constexpr Ticks kLongestCost = Ticks{1} << 58;
+
+inline Ticks Saturated(double ticks) {
+  return ticks < static_cast<double>(kLongestCost) ? static_cast<Ticks>(ticks)
+                                                   : kLongestCost;
 }
+inline Ticks ToTicks(double ns) { return Saturated(ns * kTicksPerNs + 0.5); }
 
 }  // namespace trnemu
 

@@ -149,15 +149,20 @@ absl::StatusOr<View> ProgramBuilder::AddTile(TensorKind kind, std::string name,
   t.core = static_cast<uint32_t>(core_);
   t.source = source;
   if (address) {
-    if (address->start_partition < 0 || address->byte < 0 ||
-        address->start_partition + shape[0] > hardware_->memory.partitions) {
-      return Refuse(
-          "tile.partitions",
-          absl::StrCat("tile ", t.name, " is pinned at partition ",
-                       address->start_partition, ", byte ", address->byte,
-                       ", with ", shape[0], " partitions; there are ",
-                       hardware_->memory.partitions),
-          source);
+    const int64_t partitions = hardware_->memory.partitions;
+    const std::string where =
+        absl::StrCat("tile ", t.name, " is pinned at partition ",
+                     address->start_partition, ", byte ", address->byte);
+    if (address->start_partition < 0 || address->byte < 0) {
+      return Refuse("tile.partitions",
+                    absl::StrCat(where, "; partitions and bytes count from 0"),
+                    source);
+    }
+    if (address->start_partition + shape[0] > partitions) {
+      return Refuse("tile.partitions",
+                    absl::StrCat(where, ", with ", shape[0],
+                                 " partitions; there are ", partitions),
+                    source);
     }
     t.pinned = true;
     t.start_partition = static_cast<uint32_t>(address->start_partition);

@@ -56,6 +56,12 @@ constexpr CatalogEntry kEntries[] = {
      "A scatter writes a row twice: which one stays depends on the order of "
      "its descriptors.",
      "indices [0, 2, 2]", "Use every index once.", Severity::kWarning, true},
+    {"dma.duplicate_elements", kUnspecified,
+     "The dst of a transfer names an element more than once: which value stays "
+     "depends on the order of its parts.",
+     "dma_copy(dst=x[0:1].broadcast(0, 8), src=y)",
+     "Write every element once; to repeat, broadcast src.", Severity::kWarning,
+     true},
     {"access.duplicate_elements", kUnspecified,
      "A view made by indirect() writes an element twice: no document says "
      "which one stays.",

@@ -154,6 +154,16 @@ constexpr CatalogEntry kEntries[] = {
      "ReplicaGroup([[0, 1], [1, 2]])", "Groups of ranks may not overlap."},
     {"nki.return", kIllegal, "A kernel returns a tile in SBUF or PSUM.",
      "return tile", "Copy it to a tensor in nl.shared_hbm and return that."},
+    {"nki.results_differ", kIllegal,
+     "The cores of a kernel return different things: the launch has one "
+     "result.",
+     "return x if nl.program_id(0) == 0 else None",
+     "Return the same shared_hbm tensors on both cores."},
+    {"nki.schedule_count", kIllegal,
+     "with_schedule names instructions that are issued several times, one more "
+     "often than the other.",
+     "with_schedule([(\"b\", \"a\")]) with three of a and two of b",
+     "Give the instructions names of their own."},
     {"nki.schedule_name", kIllegal,
      "with_schedule names an instruction that the kernel does not have.",
      "kernel.with_schedule([(\"b\", \"a\")])",

@@ -64,6 +64,12 @@ constexpr CatalogEntry kEntries[] = {
      "memset a PSUM tile, then nc_matmul(accumulate=True)",
      "Let the first matmul overwrite, and add the other value afterwards.",
      Severity::kError, true},
+    {"nc_matmul.duplicate_elements", kUnspecified,
+     "With accumulate=False, or is_transpose, dst has an element more than "
+     "once: no document says which product stays.",
+     "nc_matmul(dst=t.ap([[16, 64], [0, 4], [1, 16]]), accumulate=False)",
+     "Leave accumulate out: products for one place are then added up.",
+     Severity::kError, true},
     {"nc_matmul.transpose_accumulate", kUnspecified,
      "is_transpose with accumulate=True: no document says what adding to the "
      "bits of a transpose gives; they overwrite.",
@@ -79,6 +85,13 @@ constexpr CatalogEntry kEntries[] = {
      "what the device gives.",
      "nc_matmul(is_transpose=True) with a moving tile of ones",
      "Pass an identity, or leave is_transpose out.", Severity::kWarning, true},
+    {"operand.overlap", kUnspecified,
+     "An instruction writes an element of dst where it reads a later element "
+     "of another operand: no document says which value that sees. Here each "
+     "row is read before it is written.",
+     "tensor_copy(dst=t[:, 1:24], src=t[:, 0:23])",
+     "Write to another tile, or in place: element onto element.",
+     Severity::kWarning, true},
     {"dma_copy.overlap", kUnspecified,
      "A DMA's source and destination share bytes: its parts run at the same "
      "time, so what it reads depends on what has been written.",
@@ -222,8 +235,9 @@ constexpr CatalogEntry kEntries[] = {
      "The run has taken as long on this host as --max-wall-time allows.",
      "--max-wall-time 0.5", "Raise the limit, or run less of the program."},
     {"limit.simulated_time", kLimit,
-     "The run has reached the simulated time that --max-time-ns allows.",
-     "--max-time-ns 1000", "Raise the limit."},
+     "The run has reached the simulated time that --max-time-ns allows, or the "
+     "most that is counted: 4611 s, and 288 s of one instruction.",
+     "--max-time-ns 1000", "Raise the limit; look at what --hardware changes."},
     {"limit.interrupted", kLimit,
      "The run was asked to stop, by Ctrl-C or by its caller.", "Ctrl-C",
      "Run it again."},

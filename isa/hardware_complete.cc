@@ -1,6 +1,7 @@
 // Checking that a description of hardware or of a system says everything: each
 // constant with its unit, source and status.
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -32,11 +33,23 @@ bool UnitMatches(std::string_view expected, std::string_view unit) {
   return unit == "ns" || unit == "cycles";
 }
 
+// Times are counted in femtoseconds, of which a run has 2^62 (77 minutes); no
+// constant alone comes near it.
+double LongestTime(std::string_view unit) {
+  if (unit == "ns") return 1e11;
+  return unit == "cycles" ? 1e8 : std::numeric_limits<double>::infinity();
+}
+
 absl::Status CheckValue(const std::string& path, const FieldDescriptor& field,
                         double value, std::string_view unit) {
   constexpr double kLargest = 9007199254740992;  // 2^53: exact in a double
   if (!std::isfinite(value) || std::fabs(value) > kLargest) {
     return Error(path, ".value is ", value, ", which is out of range");
+  }
+  const double longest = LongestTime(unit);
+  if (value > longest) {
+    return Error(path, ".value is ", value, " ", unit, "; times are at most ",
+                 longest, " ", unit);
   }
   if (value < 0 && !field.options().GetExtension(pb::may_be_negative)) {
     return Error(path, ".value is ", value, "; it must not be negative");

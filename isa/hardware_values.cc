@@ -39,6 +39,16 @@ absl::Status CheckPositive(const pb::Hardware& in) {
   for (const auto& [path, value] : values) {
     if (value <= 0) return Error(path, ".value is 0; it must be positive");
   }
+  const std::pair<const char*, double> clocks[] = {
+      {"tensor", in.engines().tensor().clock().value()},
+      {"vector", in.engines().vector().clock().value()},
+      {"scalar", in.engines().scalar().clock().value()},
+      {"gpsimd", in.engines().gpsimd().clock().value()}};
+  for (const auto& [engine, ghz] : clocks) {
+    if (ghz >= 1e-3) continue;
+    return Error("engines.", engine, ".clock.value is ", ghz,
+                 "; it must be at least 0.001 GHz");
+  }
   if (in.tensor_engine().throttled_rate().value() > 1) {
     return Error("tensor_engine.throttled_rate.value is above 1");
   }

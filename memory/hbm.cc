@@ -29,6 +29,8 @@ int64_t Aligned(int64_t bytes) {
          kAlignment;
 }
 
+int64_t ShadowBytes(int64_t bytes) { return 8 * WrittenBits::Words(bytes); }
+
 void* Reserve(int64_t bytes) {
   void* memory =
       mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
@@ -109,18 +111,22 @@ absl::StatusOr<std::shared_ptr<Hbm>> Hbm::Create(int64_t bytes) {
   hbm->gaps_.emplace(0, hbm->size_);
   hbm->base_ = static_cast<std::byte*>(Reserve(hbm->size_));
   if (hbm->base_ != nullptr) {
-    hbm->shadow_ = static_cast<uint64_t*>(Reserve(hbm->size_ / 8));
+    hbm->shadow_memory_ = Reserve(ShadowBytes(hbm->size_));
   }
-  if (hbm->shadow_ == nullptr) {
-    return CannotReserve(hbm->size_ + hbm->size_ / 8);
+  if (hbm->shadow_memory_ == nullptr) {
+    return CannotReserve(hbm->size_ + ShadowBytes(hbm->size_));
   }
+  hbm->shadow_ =
+      WrittenBits(static_cast<uint64_t*>(hbm->shadow_memory_), hbm->size_);
   return hbm;
 }
 
 Hbm::~Hbm() {
   const size_t bytes = static_cast<size_t>(size_);
   if (base_ != nullptr) munmap(base_, bytes);
-  if (shadow_ != nullptr) munmap(shadow_, bytes / 8);
+  if (shadow_memory_ != nullptr) {
+    munmap(shadow_memory_, static_cast<size_t>(ShadowBytes(size_)));
+  }
 }
 
 absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes, Fill fill) {
@@ -151,7 +157,7 @@ absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes, Fill fill) {
   HbmBlock block;
   block.owner_ = shared_from_this();
   block.data_ = base_ + address;
-  block.shadow_ = WrittenBits(shadow_, address);
+  block.shadow_ = shadow_ + address;
   block.address_ = address;
   block.size_ = bytes;
   if (fill == Fill::kZero && address < left_) {
@@ -164,9 +170,9 @@ absl::StatusOr<HbmBlock> Hbm::Allocate(int64_t bytes, Fill fill) {
 // it take up memory that nothing has marked. A small one is marked again soon.
 void Hbm::ClearShadow(int64_t address, int64_t bytes) {
   if (bytes < kLarge) {
-    WrittenBits(shadow_, address).Clear(0, bytes);
+    shadow_.Clear(address, bytes);
   } else {
-    Release(shadow_ + address / WrittenBits::kWordBits, Aligned(bytes) / 8);
+    shadow_.ClearWith(address, bytes, Release);
   }
 }
 

@@ -62,7 +62,8 @@ class Hbm : public std::enable_shared_from_this<Hbm> {
   void ClearShadow(int64_t address, int64_t bytes);
   std::byte* base_ = nullptr;
   // One bit a byte of memory; blocks are aligned to a word of it.
-  uint64_t* shadow_ = nullptr;
+  void* shadow_memory_ = nullptr;
+  WrittenBits shadow_;
   int64_t size_ = 0;
   int64_t used_ = 0;
   int64_t left_ = 0;  // below it, what is free may hold what a block left

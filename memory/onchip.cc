@@ -33,7 +33,8 @@ OnChipMemory::OnChipMemory(int64_t partition_bytes)
   // One mapping for both, so that a failure leaves nothing behind. 128 lines
   // are whole pages, so the shadow starts at one.
   base_ = static_cast<std::byte*>(Reserve(bytes() + shadow_size()));
-  shadow_ = WrittenBits(reinterpret_cast<uint64_t*>(shadow_bytes()));
+  shadow_ = WrittenBits(reinterpret_cast<uint64_t*>(shadow_bytes()),
+                        static_cast<int64_t>(bytes()));
 }
 
 OnChipMemory::~OnChipMemory() { munmap(base_, bytes() + shadow_size()); }

@@ -37,16 +37,16 @@ class OnChipMemory {
  private:
   size_t bytes() const { return static_cast<size_t>(stride_) * kPartitions; }
   std::byte* shadow_bytes() { return base_ + bytes(); }
-  size_t shadow_size() const { return bytes() / 8; }
+  size_t shadow_size() const {
+    return static_cast<size_t>(
+        8 * WrittenBits::Words(static_cast<int64_t>(bytes())));
+  }
 
   int64_t partition_bytes_;
   ptrdiff_t stride_;
   std::byte* base_ = nullptr;
   WrittenBits shadow_;
 };
-
-// Who wrote an element of PSUM last since its PsumReset.
-enum class PsumWriter : uint8_t { kNothing = 0, kMatmul = 1, kOther = 2 };
 
 }  // namespace trnemu
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace trnemu {
 namespace {
@@ -10,132 +9,21 @@ namespace {
 constexpr int64_t kWordBits = WrittenBits::kWordBits;
 constexpr uint64_t kOnes = ~uint64_t{0};
 
-// The words that n > 0 bits touch, and which bits of the first and last word
-// are among them.
-struct Span {
-  Span(uint64_t* words, int64_t begin, int64_t n) {
-    // Unsigned, so that dividing is shifting.
-    constexpr uint64_t kBits = kWordBits;
-    const uint64_t from = static_cast<uint64_t>(begin);
-    const uint64_t to = from + static_cast<uint64_t>(n) - 1;
-    first = words + from / kBits;
-    last = words + to / kBits;
-    head = kOnes << (from % kBits);
-    tail = kOnes >> (kBits - 1 - to % kBits);
-    if (first == last) head = tail = head & tail;
+// Calls visit(group, which of its words) for the words [from, to), until it
+// gives false.
+template <typename Visit>
+bool ForEachGroup(int64_t from, int64_t to, Visit visit) {
+  for (int64_t word = from; word < to;) {
+    const int64_t end = std::min(to, (word / 64 + 1) * 64);
+    const uint64_t which = (kOnes >> (64 - (end - word))) << (word % 64);
+    if (!visit(word / 64, which)) return false;
+    word = end;
   }
-
-  uint64_t* first;
-  uint64_t* last;
-  uint64_t head;
-  uint64_t tail;
-};
-
-// Four words in one register, where the processor has such. (An array of four
-// is not kept in one by GCC 12.)
-using Four [[gnu::vector_size(32)]] = uint64_t;
-constexpr ptrdiff_t kFour = 4;
-
-// What the bits of some spans have in common.
-class Common {
- public:
-  // The words between the first and the last one.
-  void AddInner(const uint64_t* first, const uint64_t* last) {
-    const uint64_t* word = first + 1;
-    if (last - word < kFour) {
-      for (; word < last; ++word) ends_ &= *word;
-      return;
-    }
-    for (; last - word >= kFour; word += kFour) AddFour(word);
-    AddFour(last - kFour);  // some of them a second time
-  }
-  void AddEnds(const Span& span) {
-    ends_ &= (*span.first | ~span.head) & (*span.last | ~span.tail);
-  }
-  bool AllSet() const {
-    return (ends_ & inner_[0] & inner_[1] & inner_[2] & inner_[3]) == kOnes;
-  }
-
- private:
-  void AddFour(const uint64_t* words) {
-    Four four;
-    std::memcpy(&four, words, sizeof(four));
-    inner_ &= four;
-  }
-
-  Four inner_ = {kOnes, kOnes, kOnes, kOnes};
-  uint64_t ends_ = kOnes;
-};
-
-bool SpanSet(const Span& span) {
-  // Looks at what it has after each block.
-  constexpr ptrdiff_t kBlock = 128;
-  const uint64_t* first = span.first;
-  Common common;
-  common.AddEnds(span);
-  while (span.last - first > kBlock) {
-    if (!common.AllSet()) return false;
-    common.AddInner(first, first + kBlock);
-    first += kBlock - 1;
-  }
-  common.AddInner(first, span.last);
-  return common.AllSet();
-}
-
-void SetSpan(const Span& span) {
-  *span.first |= span.head;
-  *span.last |= span.tail;
-  uint64_t* word = span.first + 1;
-  if (span.last - word < kFour) {
-    for (; word < span.last; ++word) *word = kOnes;
-    return;
-  }
-  constexpr Four kOnesFour = {kOnes, kOnes, kOnes, kOnes};
-  for (; span.last - word >= kFour; word += kFour) {
-    std::memcpy(word, &kOnesFour, sizeof(kOnesFour));
-  }
-  std::memcpy(span.last - kFour, &kOnesFour, sizeof(kOnesFour));
+  return true;
 }
 
 // Pieces that are whole words apart, like rows: each has the same ends.
 bool AreRows(ptrdiff_t step) { return step % kWordBits == 0; }
-
-bool RowsSet(Span span, ptrdiff_t step, int64_t n) {
-  Common common;
-  for (int64_t i = 0; i < n; ++i) {
-    common.AddEnds(span);
-    common.AddInner(span.first, span.last);
-    span.first += step / kWordBits;
-    span.last += step / kWordBits;
-  }
-  return common.AllSet();
-}
-
-void SetRows(Span span, ptrdiff_t step, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    SetSpan(span);
-    span.first += step / kWordBits;
-    span.last += step / kWordBits;
-  }
-}
-
-// The bits of the span that are set in `comb`.
-void SetComb(const Span& span, uint64_t comb) {
-  *span.first |= span.head & comb;
-  for (uint64_t* word = span.first + 1; word < span.last; ++word) {
-    *word |= comb;
-  }
-  *span.last |= span.tail & comb;
-}
-
-bool CombSet(const Span& span, uint64_t comb) {
-  uint64_t missing = ~*span.first & span.head;
-  missing |= ~*span.last & span.tail;
-  for (const uint64_t* word = span.first + 1; word < span.last; ++word) {
-    missing |= ~*word;
-  }
-  return (missing & comb) == 0;
-}
 
 // Pieces that lie the same way in each word, which is so where their step
 // divides a word: a word of them, the first starting at bit `begin`.
@@ -160,36 +48,138 @@ void Ascend(ptrdiff_t& begin, ptrdiff_t& step, int64_t& n) {
 
 }  // namespace
 
+// The words that n > 0 bits touch: those of which all are among them, [from,
+// to), and parts of at most one before and one after these.
+struct WrittenBits::Span {
+  Span(int64_t begin, int64_t n) {
+    // Unsigned, so that dividing is shifting.
+    constexpr uint64_t kBits = kWordBits;
+    const uint64_t low = static_cast<uint64_t>(begin);
+    const uint64_t high = low + static_cast<uint64_t>(n) - 1;
+    from = static_cast<int64_t>(low / kBits);
+    to = static_cast<int64_t>(high / kBits) + 1;
+    head = kOnes << (low % kBits);
+    tail = kOnes >> (kBits - 1 - high % kBits);
+    if (from + 1 == to) {
+      head &= tail;
+      tail = kOnes;
+    }
+    if (head == kOnes) {
+      head = 0;
+    } else {
+      ++from;
+    }
+    if (tail == kOnes) {
+      tail = 0;
+    } else {
+      --to;
+    }
+  }
+  // Calls visit(word, bits of it) for each word that is touched.
+  template <typename Visit>
+  void ForEachWord(Visit visit) const {
+    if (head != 0) visit(from - 1, head);
+    for (int64_t word = from; word < to; ++word) visit(word, kOnes);
+    if (tail != 0) visit(to, tail);
+  }
+  void Move(int64_t words) {
+    from += words;
+    to += words;
+  }
+
+  int64_t from;
+  int64_t to;
+  uint64_t head;  // bits of the word before `from`; 0: there is none
+  uint64_t tail;  // bits of the word `to`; 0: there is none
+};
+
+void WrittenBits::SetWord(int64_t word, uint64_t bits) const {
+  Group& group = GroupOf(word);
+  const uint64_t before = Word(word);
+  const uint64_t now = before | bits;
+  if (now == before) return;
+  if (now == kOnes) {
+    group.full |= BitOf(word);
+    group.some &= ~BitOf(word);
+  } else {
+    group.some |= BitOf(word);
+    words_[word] = now;
+  }
+}
+
+void WrittenBits::ClearWord(int64_t word, uint64_t bits) const {
+  Group& group = GroupOf(word);
+  const uint64_t now = Word(word) & ~bits;
+  if (now == kOnes) return;
+  group.full &= ~BitOf(word);
+  if (now == 0) {
+    group.some &= ~BitOf(word);
+  } else {
+    group.some |= BitOf(word);
+    words_[word] = now;
+  }
+}
+
+void WrittenBits::SetSpan(const Span& span) const {
+  if (span.head != 0) SetWord(span.from - 1, span.head);
+  ForEachGroup(span.from, span.to, [&](int64_t group, uint64_t which) {
+    groups_[group].full |= which;
+    groups_[group].some &= ~which;
+    return true;
+  });
+  if (span.tail != 0) SetWord(span.to, span.tail);
+}
+
+bool WrittenBits::SpanSet(const Span& span) const {
+  return (span.head == 0 || HasAll(span.from - 1, span.head)) &&
+         ForEachGroup(span.from, span.to,
+                      [&](int64_t group, uint64_t which) {
+                        return (which & ~groups_[group].full) == 0;
+                      }) &&
+         (span.tail == 0 || HasAll(span.to, span.tail));
+}
+
 void WrittenBits::Set(ptrdiff_t begin, int64_t n) const {
-  if (n > 0) SetSpan(Span(words_, origin_ + begin, n));
+  if (n > 0) SetSpan(Span(origin_ + begin, n));
 }
 
 void WrittenBits::Clear(ptrdiff_t begin, int64_t n) const {
   if (n <= 0) return;
-  const Span span(words_, origin_ + begin, n);
-  *span.first &= ~span.head;
-  if (span.first == span.last) return;
-  std::fill(span.first + 1, span.last, 0);
-  *span.last &= ~span.tail;
+  const Span span(origin_ + begin, n);
+  if (span.head != 0) ClearWord(span.from - 1, span.head);
+  ForEachGroup(span.from, span.to, [&](int64_t group, uint64_t which) {
+    groups_[group].full &= ~which;
+    groups_[group].some &= ~which;
+    return true;
+  });
+  if (span.tail != 0) ClearWord(span.to, span.tail);
 }
 
 bool WrittenBits::AllSet(ptrdiff_t begin, int64_t n) const {
-  return n <= 0 || SpanSet(Span(words_, origin_ + begin, n));
+  return n <= 0 || SpanSet(Span(origin_ + begin, n));
 }
 
 int64_t WrittenBits::First(bool set, ptrdiff_t begin, int64_t n) const {
   if (n <= 0) return 0;
-  const Span span(words_, origin_ + begin, n);
-  const uint64_t flip = set ? 0 : kOnes;
-  const uint64_t* word = span.first;
-  uint64_t found = (*word ^ flip) & span.head;
-  while (found == 0 && word < span.last) {
+  const int64_t from = origin_ + begin;
+  const int64_t last = (from + n - 1) / kWordBits;
+  uint64_t bits = kOnes << (from % kWordBits);  // of the word that are asked
+  for (int64_t word = from / kWordBits; word <= last; bits = kOnes) {
+    // Words without such a bit, up to the end of the group.
+    const Group& group = GroupOf(word);
+    const uint64_t have = set ? group.full | group.some : ~group.full;
+    const uint64_t ahead = have >> (word % 64);
+    if ((ahead & 1) == 0) {
+      word = ahead == 0 ? (word / 64 + 1) * 64 : word + std::countr_zero(ahead);
+      continue;
+    }
+    const uint64_t found = (set ? Word(word) : ~Word(word)) & bits;
+    if (found != 0) {
+      return std::min(n, word * kWordBits + std::countr_zero(found) - from);
+    }
     ++word;
-    found = (*word ^ flip) & (word == span.last ? span.tail : kOnes);
   }
-  if (found == 0) return n;
-  return (word - words_) * kWordBits + std::countr_zero(found) - origin_ -
-         begin;
+  return n;
 }
 
 int64_t WrittenBits::FirstClear(ptrdiff_t begin, int64_t n) const {
@@ -205,15 +195,18 @@ void WrittenBits::SetEach(ptrdiff_t begin, ptrdiff_t step, int64_t n,
   Ascend(begin, step, n);
   if (n <= 1 || step == size) return Set(begin, n * size);
   const int64_t from = origin_ + begin;
-  const Span all(words_, from, (n - 1) * step + size);
-  if (IsComb(step, size)) return SetComb(all, Comb(from, step, size));
-  // Often all is set already, which is quicker to see than to do.
-  if (AreRows(step)) {
-    const Span row(words_, from, size);
-    if (!RowsSet(row, step, n)) SetRows(row, step, n);
+  if (IsComb(step, size)) {
+    const uint64_t comb = Comb(from, step, size);
+    Span(from, (n - 1) * step + size)
+        .ForEachWord(
+            [&](int64_t word, uint64_t bits) { SetWord(word, bits & comb); });
     return;
   }
-  if (step < kWordBits && SpanSet(all)) return;
+  if (AreRows(step)) {
+    Span row(from, size);
+    for (int64_t i = 0; i < n; ++i, row.Move(step / kWordBits)) SetSpan(row);
+    return;
+  }
   for (int64_t i = 0; i < n; ++i) Set(begin + i * step, size);
 }
 
@@ -222,10 +215,24 @@ bool WrittenBits::EachSet(ptrdiff_t begin, ptrdiff_t step, int64_t n,
   Ascend(begin, step, n);
   if (n <= 1 || step == size) return AllSet(begin, n * size);
   const int64_t from = origin_ + begin;
-  const Span all(words_, from, (n - 1) * step + size);
-  if (IsComb(step, size)) return CombSet(all, Comb(from, step, size));
-  if (AreRows(step)) return RowsSet(Span(words_, from, size), step, n);
+  if (AreRows(step)) {
+    Span row(from, size);
+    for (int64_t i = 0; i < n; ++i, row.Move(step / kWordBits)) {
+      if (!SpanSet(row)) return false;
+    }
+    return true;
+  }
+  // What lies between them is often set, too, which is quicker to see.
+  const Span all(from, (n - 1) * step + size);
   if (step < kWordBits && SpanSet(all)) return true;
+  if (IsComb(step, size)) {
+    const uint64_t comb = Comb(from, step, size);
+    bool set = true;
+    all.ForEachWord([&](int64_t word, uint64_t bits) {
+      set = set && HasAll(word, bits & comb);
+    });
+    return set;
+  }
   for (int64_t i = 0; i < n; ++i) {
     if (!AllSet(begin + i * step, size)) return false;
   }

@@ -39,6 +39,10 @@ std::optional<Dtype> DtypeFromShortName(std::string_view name);
 // "64:8192" (each twice the one before), "64:8192:64" (a step), "1,2,48", and
 // lists of these. Nothing if it is something else, or more than 10,000 sizes.
 std::optional<std::vector<int64_t>> SizesFromText(std::string_view text);
+// What it takes, for who wrote something else.
+inline constexpr std::string_view kSizesForm =
+    "64:8192 (each twice the one before), 64:512:64 (a step) or 1,2,48 (a "
+    "list): from 1, upwards, 10,000 sizes at most";
 
 // What is left out (empty) takes the operation's own.
 struct CostQuery {
@@ -49,7 +53,7 @@ struct CostQuery {
   std::vector<std::shared_ptr<const Hardware>> targets;
   std::string op;      // ALU operation or activation function
   std::string engine;  // of those that may run it
-  int64_t partitions = 0;
+  int64_t partitions = 128;
   // Asked before each row; true ends with limit.interrupted.
   std::function<bool()> interrupted;
 };

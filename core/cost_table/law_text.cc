@@ -98,7 +98,7 @@ bool IsDmaTime(const ConstantInfo& c, std::string_view direction) {
 }  // namespace
 
 CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
-                      Opcode opcode, const ExecuteArgs& args, int64_t size) {
+                      Opcode opcode, const ExecuteArgs& args, int64_t n) {
   CostFormula formula;
   formula.instruction = std::string(Info(opcode).name);
   const AppliedLaw applied = time.LawOf(opcode, args);
@@ -107,8 +107,6 @@ CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
     return formula;
   }
   const CostLaw& law = *applied.law;
-  // What is loaded is as wide as it is, whatever is moved.
-  const int64_t n = opcode == Opcode::kLoadStationary ? 0 : size;
   formula.issue =
       Formula({law.issue_fixed_ns + applied.extra_ns, law.issue_per_element_ns,
                law.issue_minimum_ns, law.issue_maximum_ns},
@@ -138,7 +136,8 @@ CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
   const auto ns = [](Ticks t) { return static_cast<double>(t) / kTicksPerNs; };
   const auto time_of = [&](const DmaShape& part) {
     return cost.start + cost.notify +
-           time.TimeOfDmaPart(cost, part, /*sharers=*/1).payload;
+           time.TimeOfDmaPart(cost, part, hardware.memory.hbm_stack_bandwidth)
+               .payload;
   };
   formula.issue_ns = ns(cost.trigger);
   formula.issue = Number(formula.issue_ns);

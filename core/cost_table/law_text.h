@@ -9,9 +9,10 @@
 
 namespace trnemu {
 
-// Of an instruction with these operands, of an operation of N = `size`.
+// Of an instruction with these operands, of an operation of N = `n`; 0: what
+// it counts does not depend on N.
 CostFormula FormulaOf(const Hardware& hardware, const TimeModel& time,
-                      Opcode opcode, const ExecuteArgs& args, int64_t size);
+                      Opcode opcode, const ExecuteArgs& args, int64_t n);
 // Of a transfer; its parts are alike.
 CostFormula FormulaOfDma(const Hardware& hardware, const TimeModel& time,
                          const DmaTransfer& transfer, Engine trigger,

@@ -9,6 +9,7 @@
 #include "core/device.h"
 #include "core/observer.h"
 #include "core/runner.h"
+#include "core/time_array.h"
 #include "isa/operations.h"
 
 namespace trnemu {
@@ -39,7 +40,10 @@ class Starts : public Observer {
       first.push_back(effect.time);
       formulas.clear();
     }
-    last = effect.time;
+    if (i.step == 0 || !multiplied_) {
+      last = effect.time;
+      multiplied_ = UsesArray(i.opcode) && !LoadsArray(i.opcode);
+    }
     engine = i.engine;
     if (want_formulas) formulas.push_back(FormulaOfEffect(effect));
     return absl::OkStatus();
@@ -47,7 +51,9 @@ class Starts : public Observer {
 
   bool want_formulas = false;
   std::vector<Ticks> first;  // starts of each copy's first instruction
-  Ticks last = 0;            // start of the last copy's last instruction
+  // Start of the last copy's last instruction; on the tensor engine, of its
+  // first multiplication, which a second pass may follow.
+  Ticks last = 0;
   Engine engine = Engine::kUnknown;
   std::vector<CostFormula> formulas;  // of the last copy
 
@@ -70,7 +76,15 @@ class Starts : public Observer {
     return FormulaOf(
         hardware_, time_, i.opcode,
         {effect.slots, core.AttributesOf(i), core.OperandsOf(i), i.engine},
-        size_);
+        CountsSize(i.opcode) ? size_ : 0);
+  }
+
+  // Whether what an instruction counts is N. A matmul's stationary tile is as
+  // wide as it is, whatever is moved; a transpose loads what it transposes, and
+  // moves a row for each partition.
+  bool CountsSize(Opcode opcode) const {
+    if (!UsesArray(opcode)) return true;
+    return LoadsArray(opcode) == (program_.name == "nc_transpose");
   }
 
   const Program& program_;
@@ -78,6 +92,7 @@ class Starts : public Observer {
   const TimeModel time_;
   const int64_t size_;
   uint16_t operation_ = 0;
+  bool multiplied_ = false;  // the copy has
 };
 
 // One run of `copies` of the operation.
@@ -210,7 +225,6 @@ absl::Status Complete(CostQuery& query) {
   if (query.sizes.empty()) query.sizes = subject->sizes;
   if (query.dtypes.empty()) query.dtypes = subject->dtypes;
   if (query.placements.empty()) query.placements = {subject->placements[0]};
-  if (query.partitions == 0) query.partitions = 128;
   if (query.partitions < 1 || query.partitions > 128) {
     return Wrong(
         absl::StrCat("partitions must be 1 to 128, not ", query.partitions));

@@ -38,6 +38,11 @@ Value CostProgram::Tile(std::string_view name, int64_t partitions, int64_t size,
   const auto found = tiles_.find(name);
   if (found != tiles_.end()) return found->second;
   const std::array<int64_t, 2> shape = {partitions, size};
+  if (space == Space::kHbm) {
+    const auto side =
+        name.starts_with("out") ? TensorKind::kOutput : TensorKind::kInput;
+    return Keep(name, builder_.AddTensor(side, std::string(name), dtype, shape));
+  }
   const auto kind =
       space == Space::kPsum ? TensorKind::kPsum : TensorKind::kSbuf;
   const auto view = builder_.AddTile(kind, std::string(name), dtype, shape);

@@ -23,10 +23,10 @@ void CopyBits(const Tile& src, const Tile& dst, RowWriter& writer,
               CoreState& state) {
   const RowReader reader(src, state.numerics);
   const size_t bytes = SizeOf(src.dtype) * static_cast<size_t>(src.free_size);
+  writer.Reads(src);
   const bool arrays =
       reader.contiguous() && RowLayout(dst).contiguous(SizeOf(dst.dtype));
   if (arrays) {
-    writer.Reads(src);
     writer.ForEachPartition([&](uint32_t p) {
       std::memmove(writer.base(p), reader.base(p), bytes);
     });

@@ -112,8 +112,8 @@ absl::Status ReadDmaPart(const DmaTransfer& transfer, DmaPart part,
 // itself. Exact.
 bool SourceAndDestinationOverlap(const Tile& dst, const Tile& src);
 bool SourceAndDestinationOverlap(const DmaTransfer& transfer);
-// The positions of two rows of dst that are the same; {-1, -1}: there are
-// none.
+// The positions of two rows of dst that are the same, else of two that share
+// elements; {-1, -1}: there are none. Each row by itself has none twice.
 std::pair<int64_t, int64_t> DuplicateRows(const DmaOperand& dst);
 
 // What the time of a part depends on.

@@ -1,8 +1,11 @@
 // What a DMA transfer looks like from outside: parts, shapes, overlaps.
 #include <algorithm>
 #include <numeric>
+#include <set>
+#include <span>
 #include <utility>
 
+#include "core/duplicates.h"
 #include "core/dynamic.h"
 #include "core/engines/dma.h"
 #include "core/extent.h"
@@ -138,6 +141,29 @@ bool ShareBytes(const DmaOperand& dst, const DmaOperand& src) {
   return false;
 }
 
+// The positions of two rows that lie apart, but share an element. `rows` are
+// offsets with positions, sorted.
+std::pair<int64_t, int64_t> OverlappingRows(
+    const Tile& row, std::span<const std::pair<int64_t, int64_t>> rows) {
+  const auto [low, high] = RowExtent(row);
+  Tile both = row;
+  std::copy_backward(both.dims.begin(), both.dims.end() - 1, both.dims.end());
+  ++both.rank;
+  both.contiguous = false;
+  std::set<int64_t> apart;  // that share nothing
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (size_t j = i + 1;
+         j < rows.size() && rows[j].first - rows[i].first < high - low; ++j) {
+      both.dims[0] = {rows[j].first - rows[i].first, 2};
+      if (!apart.insert(both.dims[0].step).second) continue;
+      if (DuplicateElements(both).first >= 0) {
+        return std::minmax(rows[i].second, rows[j].second);
+      }
+    }
+  }
+  return {-1, -1};
+}
+
 }  // namespace
 
 std::vector<DmaPart> SplitDma(const Tile& dst, const Tile& src, int queues) {
@@ -269,7 +295,7 @@ std::pair<int64_t, int64_t> DuplicateRows(const DmaOperand& dst) {
       return {rows[i - 1].second, rows[i].second};
     }
   }
-  return {-1, -1};
+  return OverlappingRows(dst.tile, rows);
 }
 
 }  // namespace trnemu

@@ -29,8 +29,8 @@ class Gathered {
     constexpr int64_t kLine = 64;
     stride_ = (count_ * step_ + kLine - 1) / kLine * kLine;
     Grow(scratch_.bytes, stride_ * tile.partitions);
-    Grow(scratch_.written, stride_ * tile.partitions / kLine);
-    Grow(scratch_.psum_state, stride_ * tile.partitions / 2);
+    Grow(scratch_.written, WrittenBits::Words(stride_ * tile.partitions));
+    Grow(scratch_.psum_state, PsumState::Words(Entries()));
   }
 
   // The scratch as an operand.
@@ -38,16 +38,14 @@ class Gathered {
     Tile t = tile_;
     t.base = scratch_.bytes.data();
     // What is only read has been checked where it lies.
-    t.shadow = tile_.shadow.tracked() && role_ != Role::kIn
-                   ? WrittenBits(scratch_.written.data())
-                   : WrittenBits();
+    t.shadow = tile_.shadow.tracked() && role_ != Role::kIn ? Written()
+                                                            : WrittenBits();
     t.partition_stride = stride_;
     t.address = 0;
     t.rank = 1;
     t.dims[0] = {step_, count_};
     t.contiguous = step_ == size_;
-    t.psum_state =
-        tile_.psum_state == nullptr ? nullptr : scratch_.psum_state.data();
+    t.psum_state = tile_.psum_state.tracked() ? PsumWriters() : PsumState();
     t.psum_state_stride = stride_ / 2;
     return t;
   }
@@ -62,17 +60,13 @@ class Gathered {
   }
 
   void Load() const {
-    const WrittenBits written(scratch_.written.data());
+    const WrittenBits written = Written();
     std::fill(scratch_.written.begin(), scratch_.written.end(), 0);
     ForEach([&](const Tile& element, int64_t at) {
       std::memcpy(scratch_.bytes.data() + at, element.base, Bytes());
-      if (element.psum_state != nullptr) {
-        scratch_.psum_state[static_cast<size_t>(at / 2)] =
-            static_cast<uint8_t>(PsumWriterAt(element, 0, 0));
-        for (int64_t b = 2; b < size_; b += 2) {
-          scratch_.psum_state[static_cast<size_t>((at + b) / 2)] =
-              scratch_.psum_state[static_cast<size_t>(at / 2)];
-        }
+      if (element.psum_state.tracked()) {
+        PsumWriters().Mark(at / 2, (size_ + 1) / 2,
+                           PsumWriterAt(element, 0, 0));
       }
       if (element.shadow.tracked() && element.shadow.AllSet(0, size_)) {
         written.Set(at, size_);
@@ -82,14 +76,15 @@ class Gathered {
 
   void Store() const {
     if (role_ == Role::kIn) return;
-    const WrittenBits written(scratch_.written.data());
+    const WrittenBits written = Written();
     ForEach([&](const Tile& element, int64_t at) {
       std::memcpy(element.base, scratch_.bytes.data() + at, Bytes());
       if (element.shadow.tracked() && written.AllSet(at, size_)) {
         element.shadow.Set(0, size_);
       }
-      MarkPsum(element, static_cast<PsumWriter>(
-                            scratch_.psum_state[static_cast<size_t>(at / 2)]));
+      if (element.psum_state.tracked()) {
+        MarkPsum(element, PsumWriters()[at / 2]);
+      }
     });
   }
 
@@ -123,6 +118,13 @@ class Gathered {
       buffer.resize(static_cast<size_t>(n));
     }
   }
+  int64_t Entries() const { return stride_ * tile_.partitions / 2; }
+  PsumState PsumWriters() const {
+    return PsumState(scratch_.psum_state.data(), Entries());
+  }
+  WrittenBits Written() const {
+    return WrittenBits(scratch_.written.data(), stride_ * tile_.partitions);
+  }
   size_t Bytes() const { return static_cast<size_t>(size_); }
 
   // Calls visit(element as a tile, byte of the scratch).
@@ -140,7 +142,7 @@ class Gathered {
       }
       row.base += tile_.partition_stride;
       if (row.shadow.tracked()) row.shadow += tile_.partition_stride;
-      if (row.psum_state != nullptr) row.psum_state += tile_.psum_state_stride;
+      if (row.psum_state.tracked()) row.psum_state += tile_.psum_state_stride;
       ++row.first_partition;
     }
   }

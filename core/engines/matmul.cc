@@ -206,9 +206,13 @@ void Multiply(const Tile& moving, int64_t pass, MatmulRule rule,
 absl::Status Transpose(const ExecuteArgs& args, LoadedTile& loaded,
                        CoreState& state) {
   const Tile& dst = args.slots[S::kDst].tile;
-  if (args.attributes[S::kAccumulate].as<Accumulate>() == Accumulate::kTrue) {
-    absl::Status status = BeginSums(Accumulate::kTrue, dst, state).status();
-    if (!status.ok()) return status;
+  const bool adds =
+      args.attributes[S::kAccumulate].as<Accumulate>() == Accumulate::kTrue;
+  absl::Status status =
+      BeginSums(adds ? Accumulate::kTrue : Accumulate::kFalse, dst, state)
+          .status();
+  if (!status.ok()) return status;
+  if (adds) {
     Diagnostic d;
     d.category = Category::kUnspecified;
     d.id = "nc_matmul.transpose_accumulate";

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/duplicates.h"
+#include "core/dynamic.h"
 #include "core/engines/rows.h"
 #include "core/shadow.h"
 
@@ -66,8 +68,36 @@ absl::Status CannotAccumulate(const Tile& dst, PsumWriter writer) {
   return ToStatus(std::move(d));
 }
 
+absl::Status CannotOverwrite(std::pair<int64_t, int64_t> elements) {
+  Diagnostic d;
+  d.category = Category::kUnspecified;
+  d.id = "nc_matmul.duplicate_elements";
+  d.operand = "dst";
+  d.message = absl::StrCat(
+      "dst: its elements ", elements.first, " and ", elements.second,
+      " of each partition are the same place, which both overwrite: no "
+      "document says which product stays");
+  d.details = {
+      {"positions", absl::StrCat(elements.first, ", ", elements.second)}};
+  d.remedy =
+      "leave accumulate out: products for one place are then added up; or "
+      "write every element once";
+  d.reference = "nki/api/nki/isa/__init__.py:540, which does not say";
+  return ToStatus(std::move(d));
+}
+
+// Whether dst has an element more than once, which overwriting may not.
+absl::Status WritesOnce(Accumulate accumulate, const Tile& dst, bool& repeats,
+                        CoreState& state) {
+  const auto elements = DuplicateElements(dst);
+  repeats = elements.first >= 0;
+  return repeats && accumulate == Accumulate::kFalse
+             ? Admit(state, CannotOverwrite(elements))
+             : absl::OkStatus();
+}
+
 absl::StatusOr<Meet> MeetOf(Accumulate accumulate, unsigned writers,
-                            const Tile& dst, CoreState& state) {
+                            bool repeats, const Tile& dst, CoreState& state) {
   if (accumulate == Accumulate::kFalse) return Meet::kOverwrite;
   if (accumulate == Accumulate::kTrue) {
     if (!state.check_memory) return Meet::kAdd;
@@ -81,6 +111,9 @@ absl::StatusOr<Meet> MeetOf(Accumulate accumulate, unsigned writers,
     }
     if (!status.ok()) return status;
     return Meet::kAdd;
+  }
+  if (repeats && writers != 0 && writers != kOnlyMatmul) {
+    return Meet::kByElement;
   }
   if ((writers & kOnlyMatmul) == 0) return Meet::kOverwrite;
   return writers == kOnlyMatmul ? Meet::kAdd : Meet::kByElement;
@@ -99,6 +132,39 @@ void KeepSums(const Tile& dst, int64_t partition, const float* sums,
                  }
                }
              });
+}
+
+// The same where dst has elements more than once: each meets what those before
+// it have left.
+void StoreInTurn(const PsumSums& sums, const Tile& dst, CoreState& state) {
+  const Layout layout = RowLayout(dst);
+  ForEachRun(
+      layout, 0, dst.free_size,
+      [&](ptrdiff_t offset, int64_t first, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          Tile one = Moved(dst, offset + i * layout.step());
+          one.rank = 1;
+          one.dims[0] = {0, 1};
+          one.free_size = 1;
+          const RowReader reader(one, state.numerics);
+          RowWriter writer(one, "dst", state);
+          for (uint32_t p = 0; p < one.partitions; ++p) {
+            float value =
+                sums.sums[p * sums.stride + static_cast<size_t>(first + i)];
+            const bool adds = sums.meet == Meet::kAdd ||
+                              (sums.meet == Meet::kByElement &&
+                               PsumWriterAt(one, p, 0) == PsumWriter::kMatmul);
+            if (adds) {
+              float total = 0;
+              reader.ReadInto(p, &total);
+              AccumulateRow(&total, &value, 1);
+              value = total;
+            }
+            writer.Write(p, &value);
+          }
+          MarkMatmul(one, state);
+        }
+      });
 }
 
 // Writes or adds the rows of scratch to dst.
@@ -126,12 +192,15 @@ absl::StatusOr<PsumSums> BeginSums(Accumulate accumulate, const Tile& dst,
                                    CoreState& state, bool may_be_in_place) {
   PsumSums sums;
   if (accumulate != Accumulate::kFalse) sums.writers = PsumWriters(dst);
-  absl::StatusOr<Meet> meet = MeetOf(accumulate, sums.writers, dst, state);
+  absl::Status once = WritesOnce(accumulate, dst, sums.repeats, state);
+  if (!once.ok()) return once;
+  absl::StatusOr<Meet> meet =
+      MeetOf(accumulate, sums.writers, sums.repeats, dst, state);
   if (!meet.ok()) return meet.status();
   sums.meet = *meet;
   const RowReader target(dst, state.numerics);
-  sums.in_place =
-      may_be_in_place && sums.meet != Meet::kByElement && target.in_place();
+  sums.in_place = may_be_in_place && sums.meet != Meet::kByElement &&
+                  !sums.repeats && target.in_place();
   if (sums.in_place) {
     sums.sums = reinterpret_cast<float*>(target.base(0));
     sums.stride = static_cast<size_t>(dst.partition_stride) / sizeof(float);
@@ -144,6 +213,10 @@ absl::StatusOr<PsumSums> BeginSums(Accumulate accumulate, const Tile& dst,
 }
 
 void EndSums(const PsumSums& sums, const Tile& dst, CoreState& state) {
+  if (sums.repeats) {
+    StoreInTurn(sums, dst, state);
+    return;
+  }
   if (!sums.in_place) Store(sums, dst, state);
   // What a matmul wrote last is marked already.
   if (sums.writers != kOnlyMatmul) MarkMatmul(dst, state);

@@ -5,6 +5,9 @@
 //   accumulate=True   adds; onto what was never written it is an error on
 //                     every generation, onto what another instruction wrote
 //                     on those that cannot (nki/api/nki/isa/__init__.py:543).
+// An element that dst has more than once meets its sums one after the other
+// (the "convolution pattern", release-notes/components/nki.rst:85); of those
+// that accumulate=False would overwrite the last stays, if that is admitted.
 // A bf16 or fp16 destination is widened, added to in fp32 and cast once
 // (nki/guides/architecture/trainium3_arch.rst:139).
 #ifndef TRNEMU_CORE_ENGINES_PSUM_H_
@@ -25,6 +28,7 @@ struct PsumSums {
   Meet meet = Meet::kOverwrite;
   unsigned writers = 0;  // of dst before, as bits; 0 if nobody asked
   bool in_place = false;
+  bool repeats = false;  // dst has elements more than once
   // Where the sums go, rows `stride` apart, and how: dst itself, or scratch
   // (matrix buffer 1) that is always overwritten.
   float* sums = nullptr;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/engines/overlap.h"
 #include "core/extent.h"
 #include "core/numerics/alu.h"
 #include "core/numerics/convert.h"
@@ -226,6 +227,7 @@ void RowWriter::Reads(const Tile& source) {
                     source.free_size == tile_.free_size &&
                     RowLayout(source).contiguous(SizeOf(source.dtype));
   if (same) return;
+  WarnOfOverlap(tile_, source, state_);
   overlaps_ = true;
   in_place_ = false;
 }

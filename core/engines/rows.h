@@ -3,7 +3,7 @@
 // Every element-wise instruction reads whole rows before it writes the same
 // partition's result, so that in-place use works. Where source and destination
 // overlap otherwise, the device's result is undefined; here it is what reading
-// each row first gives.
+// each row first gives, with a warning where it matters (overlap.h).
 #ifndef TRNEMU_CORE_ENGINES_ROWS_H_
 #define TRNEMU_CORE_ENGINES_ROWS_H_
 

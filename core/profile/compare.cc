@@ -104,14 +104,25 @@ class TableReader {
  public:
   TableReader(std::string_view csv,
               const std::map<std::string, std::string>& renames)
-      : csv_(csv), renames_(renames) {}
+      : csv_(csv) {
+    for (const auto& [theirs, ours] : renames) {
+      renames_[Upper(theirs)] = Upper(ours);
+    }
+  }
 
   absl::StatusOr<std::vector<TableInstruction>> Do() {
     if (!csv_.Next(fields_)) return Malformed("the table is empty");
     absl::Status status = ReadHeader();
     if (!status.ok()) return status;
     std::vector<TableInstruction> rows;
+    const size_t width = fields_.size();
     while (csv_.Next(fields_)) {
+      if (fields_.size() != width) {
+        return Malformed(absl::StrCat("line ", csv_.line(), " has ",
+                                      fields_.size(), " fields, the header ",
+                                      width, ": the table is cut off or is "
+                                             "none"));
+      }
       rows.emplace_back();
       status = ReadRow(rows.back());
       if (!status.ok()) return status;
@@ -164,6 +175,12 @@ class TableReader {
         Number(has_duration ? "duration_ns" : "end_ts");
     if (!last.ok()) return last.status();
     row.duration = has_duration ? *last : *last - row.start;
+    if (row.duration < 0) {
+      return Malformed(absl::StrCat(
+          "line ", csv_.line(), ": ",
+          has_duration ? "duration_ns is negative" : "end_ts is before start_ts",
+          ", ", fields_[columns_.at(has_duration ? "duration_ns" : "end_ts")]));
+    }
     if (columns_.count("pcore_idx") == 0 || text("pcore_idx").empty()) {
       return absl::OkStatus();
     }
@@ -174,7 +191,7 @@ class TableReader {
   }
 
   CsvReader csv_;
-  const std::map<std::string, std::string>& renames_;
+  std::map<std::string, std::string> renames_;
   std::vector<std::string> fields_;
   std::map<std::string, size_t> columns_;
 };
@@ -335,7 +352,10 @@ void AddErrors(TableComparison& c) {
     ++o.matched;
     o.ours_ns += ours;
     o.theirs_ns += theirs;
-    if (theirs <= 0) continue;
+    if (theirs == 0) {
+      ++c.without_duration;
+      continue;
+    }
     const double error = ours / theirs - 1;
     errors[{any.engine, any.opcode}].push_back(error);
     all.push_back(error);
@@ -393,6 +413,11 @@ std::string ComparisonText(const TableComparison& c) {
                         "\nerror      median %.1f%%, mean %+.1f%% of the "
                         "durations that match\n",
                         100 * c.median_error, 100 * c.mean_error);
+  if (c.without_duration > 0) {
+    absl::StrAppend(&text, c.without_duration,
+                    " of them have a duration of 0 in theirs, and so no "
+                    "error\n");
+  }
   absl::StrAppend(&text,
                   "\nengine   opcode                   matched    ours "
                   "ns  theirs ns  median    mean   worst\n");
@@ -401,7 +426,7 @@ std::string ComparisonText(const TableComparison& c) {
     if (o.matched > 0) {
       const auto n = static_cast<double>(o.matched);
       absl::StrAppendFormat(
-          &text, "%-8s %-24s%8d%11.1f%11.1f%7.1f%%%+7.1f%%%+7.1f%%\n", o.engine,
+          &text, "%-8s %-24s %7d %10.1f %10.1f %6.1f%% %+6.1f%% %+6.1f%%\n", o.engine,
           o.opcode, o.matched, o.ours_ns / n, o.theirs_ns / n,
           100 * o.median_error, 100 * o.mean_error, 100 * o.worst_error);
     }

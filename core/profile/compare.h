@@ -23,8 +23,9 @@ struct TableInstruction {
 
 // Reads an Instruction.csv: columns engine, opcode, start_ts and one of
 // duration_ns and end_ts; pcore_idx if it is there, others are not looked at.
-// `renames` says what an opcode is called on the other side. An error is
-// malformed (profile.table) and names the line or the column.
+// `renames` says what an opcode is called on the other side, in whatever case.
+// An error is malformed (profile.table) and names the line or the column: a row
+// as long as the header and a duration that is not negative are asked for.
 absl::StatusOr<std::vector<TableInstruction>> ReadInstructionTable(
     std::string_view csv, const std::map<std::string, std::string>& renames);
 
@@ -46,6 +47,8 @@ struct TableComparison {
   std::vector<MatchedRow> rows;                // in the same order
   std::vector<OpcodeComparison> opcodes;       // most time first
   int64_t matched = 0;
+  // Of those that match: theirs takes no time, so that there is no error.
+  int64_t without_duration = 0;
   double median_error = 0, mean_error = 0;
   double ours_span = 0, theirs_span = 0;  // first start to last end
 };

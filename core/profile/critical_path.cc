@@ -40,6 +40,7 @@ class Walk {
     std::map<std::pair<int, Engine>, int32_t> last;
     for (const InstructionRecord& r : timeline_.instructions()) {
       auto [at, is_new] = last.try_emplace({r.core, r.instruction->engine}, -1);
+      first_ = before_.empty() ? r.ready : std::min(first_, r.ready);
       before_.push_back(at->second);
       at->second = static_cast<int32_t>(before_.size()) - 1;
     }
@@ -62,8 +63,9 @@ class Walk {
     Ticks latest = -1;
     const auto& rows = timeline_.instructions();
     for (size_t r = 0; r < rows.size(); ++r) {
-      if (rows[r].end < latest) continue;
-      latest = rows[r].end;
+      const Ticks end = std::max(rows[r].end, rows[r].issue_end);
+      if (end < latest) continue;
+      latest = end;
       row_ = static_cast<int32_t>(r);
     }
     const auto& parts = timeline_.dma();
@@ -115,7 +117,8 @@ class Walk {
     if (ended >= 0) return GoTo(ended, -1);
     if (together >= 0) return GoTo(together, -1);
     if (previous < 0) {
-      Add(PathStep::Kind::kWait, 0, row, Cause::kDependence);
+      Add(PathStep::Kind::kWait, first_, row, Cause::kDependence);
+      Add(PathStep::Kind::kWait, 0, row, Cause::kLaunch);
       return GoTo(-1, -1);
     }
     Add(PathStep::Kind::kWait, report_.row(previous).issue_end, row,
@@ -170,6 +173,7 @@ class Walk {
   std::vector<int32_t> engine_before_, queue_before_;  // by part
   std::vector<PathStep> steps_;
   Ticks at_ = 0;  // what comes after it is done
+  Ticks first_ = 0;  // the first instruction of all can start
   int32_t row_ = -1, part_ = -1;
 };
 

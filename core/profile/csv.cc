@@ -102,7 +102,7 @@ class Tables {
     const CoreProgram& core = report_.program->cores[r.core];
     const InstructionFacts& f = report_.FactsOf(r);
     const Triggered& dma = triggered_[row];
-    const Ticks end = std::max(r.end, r.issue_end);
+    const Ticks end = r.end;
     const std::string engine(VendorEngine(i.engine));
     const bool multiplies = f.flops > 0;
     t.Add(Ns(r.start)).Add(Ns(end)).Add(Ns(end) - Ns(r.start)).Add(engine);
@@ -207,7 +207,7 @@ class Tables {
     t.Add(ns > 0 ? static_cast<double>(d.bytes) / ns * 1e9 : 0.0);
     t.Add(PlaceOf(src)).Add(PlaceOf(dst)).Add(SemaphoresOf(r));
     t.Add(r.instruction->opcode == Opcode::kDmaTranspose ? "true" : "false");
-    t.Add(Ns(r.start)).Add(Ns(std::max(r.end, r.issue_end)));
+    t.Add(Ns(r.start)).Add(Ns(r.end));
     t.End();
   }
 
@@ -405,7 +405,8 @@ void Tables::Metadata() {
           "num_dma_engines_per_neuroncore,tensor_engine_num_rows,"
           "tensor_engine_num_cols,tensor_engine_clock_freq,"
           "vector_engine_clock_freq,scalar_engine_clock_freq,"
-          "gpsimd_engine_clock_freq,instance_type,profile_name,is_simulation");
+          "gpsimd_engine_clock_freq,instance_type,profile_name,is_simulation,"
+          "hardware_changes");
   const auto cores = static_cast<int64_t>(report_.program->cores.size());
   t.Add("7.4.0").Add(cores).Add(cores > 1 ? "true" : "false");
   t.Add(int64_t{0}).Add(Ns(report_.end));
@@ -416,6 +417,11 @@ void Tables::Metadata() {
     t.Add(h.engine(e).clock_ghz);
   }
   t.Add(h.name).Add(report_.name).Add("true");
+  std::string changes;
+  for (const HardwareChange& c : report_.hardware_changes) {
+    absl::StrAppend(&changes, changes.empty() ? "" : "; ", Text(c));
+  }
+  t.Add(changes);
   t.End();
   tables_.push_back(t.Take());
 }

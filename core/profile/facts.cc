@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/time_array.h"
+
 namespace trnemu {
 namespace {
 
@@ -32,8 +34,18 @@ double MultiplyFlops(const Access& dst, const Access& moving) {
          static_cast<double>(moving.free_size());
 }
 
+// Of a multiplication for which `facts` hold, by the time model.
+double CyclesOfRow(const Hardware& hardware, CostFacts facts) {
+  const CostLaw* law =
+      FindLaw(hardware, Info(Opcode::kMultiplyMoving).name, Engine::kTensor,
+              facts);
+  return law == nullptr ? 1
+                        : law->issue_per_element_ns *
+                              hardware.engine(Engine::kTensor).clock_ghz;
+}
+
 void AddFlops(const Program& program, const CoreProgram& core,
-              const Hardware& hardware, const Instruction& i,
+              const Hardware& hardware, const Instruction& i, bool onezero,
               InstructionFacts& f) {
   const auto operands = core.OperandsOf(i);
   f.flops = FlopsOf(core, i);
@@ -45,10 +57,39 @@ void AddFlops(const Program& program, const CoreProgram& core,
   f.fp32 = attributes[S::kPass].integer() != 0;
   const bool fast_fp8 = hardware.generation >= 3 && IsFp8(moving.dtype);
   const bool wide = f.fp32 || moving.dtype == Dtype::kFloat32;
-  f.adjusted_flops = f.flops * (wide ? 4 : fast_fp8 ? 0.5 : 1);
-  f.transpose = attributes[S::kTranspose].boolean() ||
-                program.operations[i.operation] == "nc_transpose";
+  double factor = wide ? 4 : fast_fp8 ? 0.5 : 1;
+  const bool moves = attributes[S::kTranspose].boolean();
+  f.transpose = moves || program.operations[i.operation] == "nc_transpose";
+  if (wide || moves) {
+    // Never more than the array takes for it: hints and transposes are faster.
+    CostFacts facts = moves ? Fact(CostCondition::kTranspose) : 0;
+    if (wide) facts |= Fact(CostCondition::kMatmulFp32);
+    if (onezero) facts |= Fact(CostCondition::kOnezero);
+    factor = std::min(factor, (f.fp32 ? 2 : 1) * CyclesOfRow(hardware, facts));
+  }
+  f.adjusted_flops = f.flops * factor;
 }
+
+// Follows the tensor engine's stream: which tiles of the array hold what was
+// loaded with the hint.
+class Hints {
+ public:
+  bool At(const CoreProgram& core, const Instruction& i) {
+    if (!UsesArray(i.opcode)) return false;
+    const auto attributes = core.AttributesOf(i);
+    const ArrayTile tile = ArrayTileOf(i.opcode, attributes);
+    if (i.opcode == Opcode::kLoadStationary) {
+      array_.SetOnezero(tile,
+                        attributes[slot::LoadStationary::kOnezero].boolean());
+    }
+    return i.opcode == Opcode::kMultiplyMoving &&
+           (attributes[slot::MultiplyMoving::kOnezero].boolean() ||
+            array_.Onezero(tile));
+  }
+
+ private:
+  ArrayTime array_;
+};
 
 }  // namespace
 
@@ -71,6 +112,7 @@ ProgramFacts::ProgramFacts(const Program& program, const Hardware& hardware)
   facts_.reserve(static_cast<size_t>(program.num_instructions()));
   for (size_t c = 0; c < program.cores.size(); ++c) {
     const CoreProgram& core = program.cores[c];
+    Hints hints;
     for (size_t e = 0; e < core.streams.size(); ++e) {
       first_[c][e] = facts_.size();
       for (const Instruction& i : core.streams[e]) {
@@ -83,7 +125,7 @@ ProgramFacts::ProgramFacts(const Program& program, const Hardware& hardware)
         }
         f.loads_weights = i.opcode == Opcode::kLoadStationary ||
                           i.opcode == Opcode::kLoadStationaryMx;
-        AddFlops(program, core, hardware, i, f);
+        AddFlops(program, core, hardware, i, hints.At(core, i), f);
       }
     }
   }

@@ -16,8 +16,9 @@ struct InstructionFacts {
   // Of a multiplication: 2 K M N; each of the two passes of an fp32 one has
   // half of it.
   double flops = 0;
-  // The same as if in bf16: times 4 in fp32, half for fp8 where the array takes
-  // two at a time, a quarter for MX.
+  // The same as if in bf16: times 4 in fp32 (2 if hinted to be 0 or 1), half
+  // for fp8 where the array takes two at a time, a quarter for MX; of
+  // transposes and of fp32 what the array takes for them, in bf16's rows.
   double adjusted_flops = 0;
   bool transpose = false;  // moves data through the tensor engine
   bool fp32 = false;       // a multiplication of fp32

@@ -110,10 +110,24 @@ class Writer {
     hardware.Number("dma_bytes_per_ns",
                     static_cast<double>(report_.program->cores.size()) *
                         static_cast<double>(h.dma.engines) *
-                        h.dma.sustained_rate);
+                        h.dma.rate);
     hardware.Integer("sbuf_partition_bytes", h.memory.sbuf_partition_bytes);
     hardware.Integer("psum_partition_bytes", h.memory.psum_partition_bytes);
     hardware.Integer("partitions", h.memory.partitions);
+    hardware.Array("changes", report_.hardware_changes,
+                   [](std::string& to, const HardwareChange& c) {
+                     Object change(to);
+                     change.Text("constant", c.path);
+                     change.Key("stock") +=
+                         c.stock ? NumberText(*c.stock) : "null";
+                     change.Key("value") +=
+                         c.value ? NumberText(*c.value) : "null";
+                     change.Text("unit", c.unit);
+                     if (!c.no_effect.empty()) {
+                       change.Text("no_effect", c.no_effect);
+                     }
+                     change.End();
+                   });
     hardware.End();
   }
 
@@ -245,6 +259,7 @@ class Writer {
     times("payload_from", &DmaRecord::payload_from);
     times("start", &DmaRecord::start);
     times("free", &DmaRecord::free);
+    times("busy", &DmaRecord::busy);
     times("end", &DmaRecord::end);
     times("notify", &DmaRecord::notify);
     integers("bytes", [](const auto& d) { return d.bytes; });
@@ -418,11 +433,18 @@ class Writer {
     roofline.Number("flops", flops);
     roofline.Number("hbm_bytes", report_.metric("hbm_read_bytes") +
                                      report_.metric("hbm_write_bytes"));
-    roofline.Number("intensity", report_.metric("mm_arithmetic_intensity"));
+    const double hbm =
+        report_.metric("hbm_read_bytes") + report_.metric("hbm_write_bytes");
+    // Without traffic there is no bound to it.
+    if (hbm == 0 && flops > 0) {
+      roofline.Key("intensity") += "null";
+    } else {
+      roofline.Number("intensity", report_.metric("mm_arithmetic_intensity"));
+    }
     roofline.Number("achieved_flops_per_ns", ns == 0 ? 0 : flops / ns);
     roofline.Number("peak_flops_per_ns", PeakFlops());
-    roofline.Number("hbm_bytes_per_ns",
-                    report_.hardware->memory.hbm_stack_bandwidth);
+    const MemoryLimits& m = report_.hardware->memory;
+    roofline.Number("hbm_bytes_per_ns", m.hbm_stack_bandwidth);
     roofline.End();
   }
 

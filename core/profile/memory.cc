@@ -2,6 +2,7 @@
 // written.
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "core/profile/analysis.h"
 
@@ -11,28 +12,68 @@ namespace {
 constexpr size_t kMostPoints = 4096;
 constexpr size_t kBins = 2048;
 
-using Changes = std::vector<std::pair<Ticks, double>>;
+// Of a sum, at a time: by how much it changes, and whether one more or one
+// fewer is part of it.
+struct Change {
+  Ticks time = 0;
+  double by = 0;
+  int parts = 0;
+};
 
 // The sum of all changes up to each time.
-Series SumUp(Changes& changes) {
+Series SumUp(std::vector<Change>& changes) {
   std::sort(changes.begin(), changes.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+            [](const Change& a, const Change& b) { return a.time < b.time; });
   Series series;
   double value = 0;
-  for (const auto& [time, change] : changes) {
-    value += change;
-    if (series.times.empty() || series.times.back() != time) {
-      series.times.push_back(time);
+  int64_t parts = 0;
+  for (const Change& c : changes) {
+    if (series.times.empty() || series.times.back() != c.time) {
+      if (parts == 0) value = 0;  // what rounding leaves
+      series.times.push_back(c.time);
       series.values.push_back(value);
-    } else {
-      series.values.back() = value;
     }
-  }
-  // What rounding leaves when all is over.
-  if (!series.values.empty() && std::abs(series.values.back()) < 1e-6) {
-    series.values.back() = 0;
+    value += c.by;
+    parts += c.parts;
+    series.values.back() = parts == 0 ? 0 : value;
   }
   return series;
+}
+
+// HBM traffic of one DMA engine: it shares its time evenly between the parts
+// that it has taken up.
+void AddTraffic(std::vector<const DmaRecord*>& parts,
+                std::vector<Change>& changes) {
+  std::vector<std::pair<Ticks, const DmaRecord*>> starts, ends;
+  for (const DmaRecord* d : parts) {
+    starts.emplace_back(d->start, d);
+    ends.emplace_back(d->free, d);
+  }
+  std::sort(starts.begin(), starts.end());
+  std::sort(ends.begin(), ends.end());
+  std::vector<const DmaRecord*> active;
+  double before = 0;
+  size_t next = 0;
+  const auto change = [&](Ticks time) {
+    double rate = 0;
+    for (const DmaRecord* d : active) {
+      rate += static_cast<double>(d->hbm_read + d->hbm_written) * kTicksPerNs /
+              static_cast<double>(d->busy);
+    }
+    if (!active.empty()) rate /= static_cast<double>(active.size());
+    if (rate == before) return;
+    changes.push_back({time, rate - before, (rate > 0) - (before > 0)});
+    before = rate;
+  };
+  for (const auto& [end, ended] : ends) {
+    // One that follows at once is not beside it.
+    for (; next < starts.size() && starts[next].first < end; ++next) {
+      active.push_back(starts[next].second);
+      change(starts[next].first);
+    }
+    std::erase(active, ended);
+    change(end);
+  }
 }
 
 // The mean of each of kBins equal times, where there are too many points.
@@ -98,27 +139,24 @@ void AddMemory(ProfileReport& report) {
   AddTiles(report);
   const Program& program = *report.program;
   for (size_t c = 0; c < program.cores.size(); ++c) {
-    Changes sbuf, psum;
+    std::vector<Change> sbuf, psum;
     for (const TileLife& life : report.tiles) {
       const Tensor& t = program.tensors[life.tensor];
       if (t.core != c) continue;
-      Changes& changes = t.space() == Space::kPsum ? psum : sbuf;
+      std::vector<Change>& changes = t.space() == Space::kPsum ? psum : sbuf;
       const auto bytes = static_cast<double>(t.nbytes());
-      changes.emplace_back(life.from, bytes);
-      changes.emplace_back(life.to, -bytes);
+      changes.push_back({life.from, bytes, 1});
+      changes.push_back({life.to, -bytes, -1});
     }
     report.sbuf_bytes.push_back(Reduced(SumUp(sbuf), report.end));
     report.psum_bytes.push_back(Reduced(SumUp(psum), report.end));
   }
-  Changes hbm;
+  std::map<std::pair<int, int>, std::vector<const DmaRecord*>> engines;
   for (const DmaRecord& d : report.timeline->dma()) {
-    const auto bytes = static_cast<double>(d.hbm_read + d.hbm_written);
-    if (bytes == 0 || d.free <= d.start) continue;
-    const double rate =
-        bytes / (static_cast<double>(d.free - d.start) / kTicksPerNs);
-    hbm.emplace_back(d.start, rate);
-    hbm.emplace_back(d.free, -rate);
+    if (d.busy > 0 && d.free > d.start) engines[{d.core, d.engine}].push_back(&d);
   }
+  std::vector<Change> hbm;
+  for (auto& [engine, parts] : engines) AddTraffic(parts, hbm);
   report.hbm_bandwidth = Reduced(SumUp(hbm), report.end);
 }
 

@@ -2,6 +2,7 @@
 // profiler (tools/neuron-explorer/profile-schema-reference.rst, table
 // Summary). As in its files, what is named a percent is a share of 1.
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "core/profile/analysis.h"
@@ -45,9 +46,12 @@ class Metrics {
     return cores() * 2 * static_cast<double>(t.rows * t.columns) *
            report_.hardware->engine(Engine::kTensor).clock_ghz;
   }
-  // Of the stack, which its cores share (as the vendor's profiler has it).
+  // Of the stack, which its cores share (as the vendor's profiler has it); of
+  // those of all cores, if they are several.
   double HbmBytesPerNs() const {
-    return report_.hardware->memory.hbm_stack_bandwidth;
+    const MemoryLimits& m = report_.hardware->memory;
+    return std::ceil(cores() / static_cast<double>(m.hbm_stack_cores)) *
+           m.hbm_stack_bandwidth;
   }
 
   void Flops() {
@@ -70,13 +74,16 @@ class Metrics {
     const double all = PeakFlopsPerNs() * time_ns();
     const double ridge = Over(PeakFlopsPerNs(), HbmBytesPerNs());
     const double intensity = Over(flops - transpose, bytes);
+    // Work without traffic has no intensity, and no bound by it.
+    const bool unbound = bytes == 0 && flops > transpose;
     Put("model_flops", flops - transpose, "flops",
         "of all multiplications but transposes, 2 K M N each");
     Put("hardware_flops", flops, "flops", "of all multiplications");
     Put("transpose_flops", transpose, "flops",
         "of multiplications that only move data");
     Put("adjusted_hardware_flops", adjusted, "flops",
-        "as if in bf16: fp32 counts 4 times, fp8 half, MX a quarter");
+        "as if in bf16: fp32 counts 4 times (hinted to be 0 or 1, twice), fp8 "
+        "half, MX a quarter, transposes by their time");
     Put("adjusted_transpose_flops", adjusted_transpose, "flops",
         "the same of transposes");
     Put("matmul_instruction_count", static_cast<double>(multiplications), "",
@@ -86,10 +93,12 @@ class Metrics {
     Put("hfu_estimated_percent", Over(adjusted, all), "ratio",
         "share of the tensor engine's peak, transposes too");
     Put("mfu_max_achievable_estimated_percent",
-        std::min(1.0, Over(intensity, ridge)), "ratio",
+        unbound ? 1 : std::min(1.0, Over(intensity, ridge)), "ratio",
         "mfu that the arithmetic intensity allows");
-    Put("mm_arithmetic_intensity", intensity, "flops/byte",
-        "useful flops a byte of HBM traffic");
+    if (!unbound) {
+      Put("mm_arithmetic_intensity", intensity, "flops/byte",
+          "useful flops a byte of HBM traffic");
+    }
     Put("peak_flops_bandwidth_ratio", ridge, "flops/byte",
         "below this intensity the memory is the limit");
     Put("transpose_flops_percent", Over(adjusted_transpose, adjusted), "ratio",
@@ -107,7 +116,7 @@ class Metrics {
       }
       for (const InstructionRecord& r : report_.timeline->instructions()) {
         if (r.instruction->engine != engine) continue;
-        instruction_time += std::max(r.issue_end, r.end) - r.start;
+        instruction_time += r.end - r.start;
       }
       const std::string name =
           absl::StrCat(std::string(Name(engine)), "_engine");
@@ -135,7 +144,7 @@ class Metrics {
     for (const DmaRecord& d : report_.timeline->dma()) {
       bytes += static_cast<double>(d.bytes);
       packets += d.descriptors;
-      packet_time += d.free - d.start;
+      packet_time += d.busy;
       transfer_time += d.bytes > 0 ? d.end - d.start : 0;
     }
     const double mean = Seconds(active) / cores();
@@ -248,6 +257,8 @@ ProfileReport MakeProfileReport(std::shared_ptr<const Program> program,
   report.timeline = std::move(timeline);
   report.end = end;
   report.name = std::move(name);
+  const Hardware& h = *report.hardware;
+  if (&h != &HardwareFor(h.target)) report.hardware_changes = ChangesFromStock(h);
   report.facts =
       std::make_shared<const ProgramFacts>(*report.program, *report.hardware);
   AddEngineTotals(report);

@@ -17,7 +17,8 @@ std::string Nanoseconds(Ticks t) {
   const double ns = static_cast<double>(t) / kTicksPerNs;
   if (ns < 1e4) return absl::StrFormat("%.0f ns", ns);
   if (ns < 1e7) return absl::StrFormat("%.1f us", ns / 1e3);
-  return absl::StrFormat("%.2f ms", ns / 1e6);
+  if (ns < 1e10) return absl::StrFormat("%.2f ms", ns / 1e6);
+  return absl::StrFormat("%.2f s", ns / 1e9);
 }
 
 bool Worth(const ProfileReport& report, Ticks saves) {
@@ -90,7 +91,7 @@ Advice SmallDescriptors(const ProfileReport& report) {
     const auto moving = static_cast<double>(Within(s, d.free - d.start));
     const double fixed = static_cast<double>(s.to - s.from) - moving;
     bytes_save +=
-        std::max(0.0, moving - size / dma.sustained_rate * kTicksPerNs);
+        std::max(0.0, moving - size / dma.rate * kTicksPerNs);
     fixed_save += fixed * std::max(0.0, 1 - size / whole);
     ++steps;
     if (first == nullptr) first = &d;
@@ -154,39 +155,95 @@ Advice TableReloads(const ProfileReport& report) {
   return r;
 }
 
-Advice NoOverlap(const ProfileReport& report) {
-  // Runs of loads and of computation along the path.
-  Ticks load = 0, compute = 0;
-  int64_t turns = 0;
+namespace {
+
+// Loads and computation that take turns on the path.
+struct Turns {
+  Ticks load = 0, compute = 0, first = 0;  // of the path; the first turn's load
+  int64_t count = 0;                       // of loads
+  int64_t behind = 0;  // begun late: their sequencer held another transfer
+  const InstructionRecord* holder = nullptr;  // the first of those
+};
+
+Turns FindTurns(const ProfileReport& report) {
+  Turns t;
   Cause last = Cause::kNone;
+  // The transfer whose trigger waited, and nothing else since.
+  const InstructionRecord* held = nullptr;
   for (const PathStep& s : report.critical_path) {
-    if (s.cause == Cause::kLoad) {
-      if (last != Cause::kLoad) ++turns;
-      load += s.to - s.from;
+    if (s.kind == PathStep::Kind::kWait && s.cause == Cause::kHandOff) {
+      const InstructionRecord& r = report.row(s.row);
+      held = Info(r.instruction->opcode).dma ? &r : nullptr;
+    } else if (s.cause == Cause::kLoad) {
+      const InstructionRecord& trigger =
+          report.row(report.part(s.row).instruction);
+      if (last != Cause::kLoad) {
+        ++t.count;
+        const bool behind =
+            held != nullptr && held != &trigger &&
+            held->core == trigger.core && !trigger.waited() &&
+            held->instruction->engine == trigger.instruction->engine;
+        t.behind += behind;
+        if (behind && t.holder == nullptr) t.holder = held;
+      }
+      if (t.count == 1) t.first += s.to - s.from;
+      t.load += s.to - s.from;
       last = Cause::kLoad;
+      held = nullptr;
     } else if (IsEngine(s.cause)) {
-      compute += s.to - s.from;
+      t.compute += s.to - s.from;
       last = s.cause;
+      held = nullptr;
     }
   }
+  return t;
+}
+
+// All loads but those of the first turn may go beside the rest, and beside each
+// other; the DMA engines themselves get no faster.
+Ticks SavedByOverlap(const ProfileReport& report, const Turns& t) {
+  Ticks dma = 0;
+  for (const EngineTotals& e : report.engines) {
+    if (e.engine == Engine::kDma) dma = std::max(dma, e.busy);
+  }
+  return std::min(t.load - t.first, report.end - dma);
+}
+
+}  // namespace
+
+Advice NoOverlap(const ProfileReport& report) {
+  const Turns t = FindTurns(report);
   // With two turns there is one load that could run beside computation.
-  if (turns < 2) return std::nullopt;
-  const auto saves = static_cast<Ticks>(
-      static_cast<double>(std::min(load, compute)) *
-      static_cast<double>(turns - 1) / static_cast<double>(turns));
-  if (!Worth(report, saves)) return std::nullopt;
+  if (t.count < 2 || t.compute == 0) return std::nullopt;
+  const Ticks saves = SavedByOverlap(report, t);
+  if (!Worth(report, std::min(saves, t.compute))) return std::nullopt;
   Recommendation r;
+  const std::string turns = absl::StrCat(
+      "the critical path goes through ", t.count,
+      " loads in turn with computation: ", Nanoseconds(t.load), " of loads, ",
+      Nanoseconds(t.compute), " of computation");
+  r.saves = saves;
+  if (2 * t.behind >= t.count - 1 && t.behind > 0) {
+    const std::string engine(Name(t.holder->instruction->engine));
+    r.id = "loads_behind_stores";
+    r.title = "Let loads overtake the stores that wait for results";
+    r.text = absl::StrCat(
+        "A sequencer triggers its transfers in order: while ", engine,
+        " waits to store a result, the loads behind it in its stream do not "
+        "start, though nothing else holds them. Trigger the stores from "
+        "another sequencer (trigger=), or issue the next tile's loads before "
+        "the store.");
+    r.evidence = absl::StrCat(
+        turns, "; ", t.behind, " of the loads are behind a transfer of ",
+        engine, " that waits", SourceOf(report, *t.holder));
+    return r;
+  }
   r.id = "no_overlap";
   r.title = "Load the next tile while this one is computed";
   r.text =
       "Loads wait for computation and computation for loads. With two or more "
       "buffers for what is loaded, the next load runs while the engines work.";
-  r.evidence = absl::StrCat("the critical path goes through ", turns,
-                            " loads in turn with "
-                            "computation: ",
-                            Nanoseconds(load), " of loads, ",
-                            Nanoseconds(compute), " of computation");
-  r.saves = saves;
+  r.evidence = turns;
   return r;
 }
 
@@ -303,7 +360,9 @@ Advice EngineImbalance(const ProfileReport& report) {
       ForEachCritical(report,
                       [&](const PathStep& s, const InstructionRecord& r) {
                         const OpcodeInfo& info = Info(r.instruction->opcode);
+                        // Not what the sequencer does itself, for its own.
                         if (r.instruction->engine != busy || info.dma ||
+                            report.FactsOf(r).partitions == 0 ||
                             !(info.engines & Bit(idle))) {
                           return;
                         }

@@ -21,7 +21,8 @@ using Advice = std::optional<Recommendation>;
 Advice SmallDescriptors(const ProfileReport& report);
 // Activation tables loaded again that were loaded before.
 Advice TableReloads(const ProfileReport& report);
-// Loads and computation that take turns on the critical path.
+// Loads and computation that take turns on the critical path; why, if it is
+// that loads are behind transfers that wait in their sequencer's stream.
 Advice NoOverlap(const ProfileReport& report);
 // The tensor engine waits until PSUM is free or read.
 Advice PsumEvacuation(const ProfileReport& report);

@@ -14,6 +14,7 @@
 #include "core/profile/timeline.h"
 #include "core/run.h"
 #include "isa/hardware.h"
+#include "isa/hardware_diff.h"
 #include "isa/program.h"
 
 namespace trnemu {
@@ -33,11 +34,12 @@ enum class Cause : uint8_t {
   kCore,        // an instruction or DMA of the other core
   kDependence,  // a result of its own engine, or a path of its own that is busy
   kHandOff,     // from a signal to the instruction that waits for it
+  kLaunch,      // the fixed time of a launch, before the first instruction
 };
-inline constexpr std::array<std::string_view, 13> kCauseNames = {
+inline constexpr std::array<std::string_view, 14> kCauseNames = {
     "none",       "dma load",   "dma store", "dma hbm", "dma on-chip",
     "tensor",     "vector",     "scalar",    "gpsimd",  "sync",
-    "other core", "dependence", "hand-off"};
+    "other core", "dependence", "hand-off",  "launch overhead"};
 constexpr std::string_view Name(Cause c) {
   return kCauseNames[static_cast<size_t>(c)];
 }
@@ -120,6 +122,8 @@ struct ProfileReport {
   std::shared_ptr<const Timeline> timeline;
   std::shared_ptr<const ProgramFacts> facts;
   std::string name;  // what to call the program
+  // What the hardware differs in from the one that is built in.
+  std::vector<HardwareChange> hardware_changes;
   Ticks end = 0;
 
   std::vector<Metric> summary;

@@ -102,7 +102,7 @@ EngineTotals DmaTotals(const ProfileReport& report, size_t core) {
     if (d.core != core) continue;
     if (d.instruction != last) ++totals.instructions;
     last = d.instruction;
-    totals.busy += d.free - d.start;
+    totals.busy += d.busy;
     if (d.bytes > 0) active.emplace_back(d.start, d.end);
   }
   totals.busy /= std::max<int64_t>(1, report.hardware->dma.engines);

@@ -16,7 +16,8 @@ std::string TimeText(Ticks t) {
   const double ns = static_cast<double>(t) / kTicksPerNs;
   if (ns < 1e4) return absl::StrFormat("%.1f ns", ns);
   if (ns < 1e7) return absl::StrFormat("%.2f us", ns / 1e3);
-  return absl::StrFormat("%.3f ms", ns / 1e6);
+  if (ns < 1e10) return absl::StrFormat("%.3f ms", ns / 1e6);
+  return absl::StrFormat("%.3f s", ns / 1e9);
 }
 
 std::string BytesText(double bytes) {
@@ -46,9 +47,9 @@ void AppendWrapped(std::string& text, std::string_view words,
   absl::StrAppend(&text, line, "\n");
 }
 
-class Text {
+class Writer {
  public:
-  explicit Text(const ProfileReport& report) : report_(report) {}
+  explicit Writer(const ProfileReport& report) : report_(report) {}
 
   std::string Do() {
     Head();
@@ -67,6 +68,10 @@ class Text {
 
   void Head() {
     absl::StrAppendFormat(&text_, "target     %s\n", report_.hardware->name);
+    if (!report_.hardware_changes.empty()) {
+      absl::StrAppend(&text_, "hardware   ",
+                      ChangesText(report_.hardware_changes, 11));
+    }
     absl::StrAppendFormat(&text_, "time       %s\n", TimeText(report_.end));
     absl::StrAppendFormat(
         &text_,
@@ -79,7 +84,10 @@ class Text {
         BytesText(M("hbm_read_bytes")), BytesText(M("hbm_write_bytes")),
         100 * M("mbu_estimated_percent"));
     const bool flops = M("model_flops") > 0;
-    if (flops) {
+    if (flops && M("hbm_read_bytes") + M("hbm_write_bytes") == 0) {
+      absl::StrAppend(&text_, "intensity  no HBM traffic, so that memory sets "
+                              "no bound\n");
+    } else if (flops) {
       const double ridge = M("peak_flops_bandwidth_ratio");
       const double intensity = M("mm_arithmetic_intensity");
       absl::StrAppendFormat(
@@ -102,7 +110,7 @@ class Text {
     for (const EngineTotals& e : report_.engines) {
       if (cores) absl::StrAppendFormat(&text_, "%4d  ", e.core);
       const bool dma = e.engine == Engine::kDma;
-      absl::StrAppendFormat(&text_, "%-8s  %12d%12s    %5.1f%%%13s\n",
+      absl::StrAppendFormat(&text_, "%-8s  %12d %11s    %5.1f%% %12s\n",
                             std::string(Name(e.engine)), e.instructions,
                             TimeText(e.busy), Percent(e.active),
                             dma ? "" : TimeText(e.waiting));
@@ -122,7 +130,7 @@ class Text {
       const std::string who = absl::StrCat(
           cores ? absl::StrCat("core ", t.core, " ") : "",
           std::string(Name(t.engine)), ": ", std::string(Name(t.cause)));
-      absl::StrAppendFormat(&text_, "%-24s%8d%13s   %5.1f%%\n", who, t.count,
+      absl::StrAppendFormat(&text_, "%-24s %7d %12s   %5.1f%%\n", who, t.count,
                             TimeText(t.total), Percent(t.total));
     }
   }
@@ -132,7 +140,7 @@ class Text {
                     "\ncritical path              steps        total  "
                     "of time\n");
     for (const CauseTotal& t : report_.critical_totals) {
-      absl::StrAppendFormat(&text_, "%-24s%8d%13s   %5.1f%%\n",
+      absl::StrAppendFormat(&text_, "%-24s %7d %12s   %5.1f%%\n",
                             std::string(Name(t.cause)), t.count,
                             TimeText(t.total), Percent(t.total));
     }
@@ -145,7 +153,7 @@ class Text {
     size_t shown = 0;
     for (const OperationTotal& t : report_.operations) {
       if (++shown > kMostOperations) break;
-      absl::StrAppendFormat(&text_, "%-24s%8d%13s   %5.1f%%\n", t.operation,
+      absl::StrAppendFormat(&text_, "%-24s %7d %12s   %5.1f%%\n", t.operation,
                             t.count, TimeText(t.busy), Percent(t.busy));
     }
   }
@@ -173,7 +181,7 @@ class Text {
 }  // namespace
 
 std::string ProfileText(const ProfileReport& report) {
-  return Text(report).Do();
+  return Writer(report).Do();
 }
 
 }  // namespace trnemu

@@ -101,13 +101,16 @@ void Timeline::FromInstruction(size_t core, Engine engine) {
 
 void Timeline::FromPart(int32_t dma, Ticks time) {
   DmaRecord& record = dma_[static_cast<size_t>(dma)];
-  if (const Ticks late = time - record.notify; late > 0) {
-    record.free += late;
-    record.end += late;
-    record.notify = time;
-  }
+  record.notify = std::max(record.notify, time);
   from_dma_ = dma;
   from_instruction_ = record.instruction;
+}
+
+void Timeline::Move(int32_t dma, Ticks start, Ticks free) {
+  DmaRecord& record = dma_[static_cast<size_t>(dma)];
+  record.start = start;
+  record.end += free - record.free;
+  record.free = free;
 }
 
 void Timeline::Update(const Signal& signal, int64_t value, Ticks time) {

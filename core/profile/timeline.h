@@ -40,8 +40,11 @@ struct DmaRecord {
   int32_t instruction = -1;  // the trigger
   Ticks trigger = 0;         // when that started
   Ticks payload_from = 0;    // when the bytes could have gone
-  Ticks start = 0;           // when its DMA engine took it up
-  Ticks free = 0;            // when that engine was done with it
+  // When its DMA engine took it up, and was done with it; it is at work on it
+  // all the time, shared evenly with the parts of other queues that it has.
+  Ticks start = 0;
+  Ticks free = 0;
+  Ticks busy = 0;            // the engine's own time for it
   Ticks end = 0;             // of the payload
   Ticks notify = 0;          // when its signals were given
   int64_t bytes = 0;
@@ -97,8 +100,11 @@ class Timeline {
   // Who gives the updates that follow.
   void FromInstruction(size_t core,
                        Engine engine);  // the first that has yet to
-  // The part is done; its end is put off if that is later than was foreseen.
+  // The part is done; later than was foreseen, if others made it wait.
   void FromPart(int32_t dma, Ticks time);
+  // Its engine takes it up, and is done with it, at other times than was
+  // foreseen, as parts of other queues have come.
+  void Move(int32_t dma, Ticks start, Ticks free);
   void Update(const Signal& signal, int64_t value, Ticks time);
   // The last update let the engine's next instruction go.
   void Woke(size_t core, Engine engine);

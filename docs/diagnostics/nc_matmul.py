@@ -296,6 +296,15 @@ b.memset(dst=y, value=0.0)
 b.nc_matmul(dst=y, stationary=w, moving=x, accumulate=True)  # fix: b.nc_matmul(dst=y, stationary=w, moving=x, accumulate=False)
 r = trnemu.run(b.build(), {})
 
+#% nc_matmul.duplicate_elements
+b = trnemu.ProgramBuilder(target="trn2")
+w, x, y = b.sbuf((32, 4), "bfloat16"), b.sbuf((32, 8), "bfloat16"), b.psum((4, 2), "float32")
+b.memset(dst=w, value=1.0)
+b.memset(dst=x, value=1.0)
+to = y.ap([[2, 4], [0, 4], [1, 2]])
+b.nc_matmul(dst=to, stationary=w, moving=x, accumulate=False)  # fix: b.nc_matmul(dst=to, stationary=w, moving=x)
+r = trnemu.run(b.build(), {})
+
 #% nc_matmul.accumulate_unwritten
 b = trnemu.ProgramBuilder(target="trn2")
 w, x, y = b.sbuf((32, 4), "bfloat16"), b.sbuf((32, 8), "bfloat16"), b.psum((4, 8), "float32")

@@ -324,6 +324,34 @@ def kernel(x):
 
 kernel(np.ones((4, 8), np.float32))
 
+#% nki.results_differ
+from trnemu import nki
+from trnemu.nki import language as nl
+
+@nki.jit
+def kernel(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+    rows = slice(2 * nl.program_id(0), 2 * nl.program_id(0) + 2)
+    nl.store(out[rows], nl.load(x[rows]))
+    return out if nl.program_id(0) == 0 else None  # fix: return out
+
+kernel[2](np.ones((4, 8), np.float32))
+
+#% nki.schedule_count
+from trnemu import nki
+from trnemu.nki import isa as nisa, language as nl
+
+@nki.jit
+def kernel(x):
+    t, u = nl.load(x), nl.load(x)
+    for i in range(3):
+        nisa.activation(dst=t, op=nl.exp, data=t, name="a")
+    nisa.reciprocal(dst=u, data=u, name="b")
+    return x
+
+kernel = kernel.with_schedule([("b", "a")])  # fix: leave out
+kernel(np.ones((4, 8), np.float32))
+
 #% nki.schedule_name
 from trnemu import nki
 from trnemu.nki import isa as nisa, language as nl

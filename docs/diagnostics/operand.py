@@ -87,3 +87,10 @@ b.tensor_copy(
     dst=b.sbuf((16, 17), "float32"),
     src=b.sbuf((16, 32), "float32").indirect(b.sbuf((16, 1), "uint16"), 17),  # fix: src=b.sbuf((16, 32), "float32").indirect(b.sbuf((16, 2), "uint16"), 17),
 )
+
+#% operand.overlap
+b = trnemu.ProgramBuilder(target="trn2")
+t = b.sbuf((8, 24), "float32")
+b.memset(dst=t, value=1.0)
+b.tensor_copy(dst=t[:, 1:24], src=t[:, 0:23])  # fix: b.tensor_copy(dst=t[:, 0:23], src=t[:, 1:24])
+r = trnemu.run(b.build(), {})

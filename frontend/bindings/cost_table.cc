@@ -68,7 +68,8 @@ nb::list TableOf(const std::string& operation, std::vector<int64_t> sizes,
                  const nb::list& dtypes,
                  const std::vector<std::string>& placements,
                  const std::vector<std::string>& targets, const std::string& op,
-                 const std::string& engine, int64_t partitions) {
+                 const std::string& engine, int64_t partitions,
+                 const std::string& hardware, const std::string& described) {
   CostQuery query;
   query.operation = operation;
   query.sizes = std::move(sizes);
@@ -77,8 +78,11 @@ nb::list TableOf(const std::string& operation, std::vector<int64_t> sizes,
     query.placements.push_back(PlacementOf(name));
   }
   for (const std::string& name : targets) {
-    query.targets.emplace_back(&HardwareFor(ToTarget(name)),
-                               [](const Hardware*) {});
+    auto given = ReadHardware(ToTarget(name), hardware, described);
+    if (given == nullptr) {
+      given = {&HardwareFor(ToTarget(name)), [](const Hardware*) {}};
+    }
+    query.targets.push_back(std::move(given));
   }
   query.op = op;
   query.engine = engine;
@@ -103,9 +107,11 @@ void BindCostTable(nb::module_& m) {
   m.def("cost_table", &TableOf, nb::arg("operation"), nb::arg("sizes"),
         nb::arg("dtypes"), nb::arg("placements"), nb::arg("targets"),
         nb::arg("op"), nb::arg("engine"), nb::arg("partitions"),
+        nb::arg("hardware") = "", nb::arg("name") = "",
         nb::sig("def cost_table(operation: str, sizes: list[int], dtypes: "
                 "list[typing.Any], placements: list[str], targets: list[str], "
-                "op: str, engine: str, partitions: int) -> "
+                "op: str, engine: str, partitions: int, hardware: str = '', "
+                "name: str = '') -> "
                 "list[dict[str, typing.Any]]"),
         "Rows of a simulated cost table; trnemu.bench is the interface.");
   m.def(
@@ -123,7 +129,7 @@ void BindCostTable(nb::module_& m) {
         const auto sizes = SizesFromText(text);
         if (sizes) return *sizes;
         RaiseValueError(absl::StrCat(
-            "sizes are written 64:8192, 64:512:64 or 1,2,48, not \"", text,
+            "sizes are written ", std::string(kSizesForm), "; not \"", text,
             "\""));
       },
       nb::arg("text"), nb::sig("def cost_sizes(text: str) -> list[int]"),

@@ -109,7 +109,8 @@ nb::dict Continue(BoundDebugger& self) {
 }
 
 BoundResult Result(BoundDebugger& self) {
-  return {Run(self, [&] { return self.debugger->Result(); })};
+  return ResultOf(*self.shared,
+                  Run(self, [&] { return self.debugger->Result(); }));
 }
 
 // "t[0:4]", or a view of the builder that made the program.

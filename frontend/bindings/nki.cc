@@ -316,6 +316,13 @@ nb::object Ap(nb::handle self, nb::handle pattern, nb::handle offset,
         self, dims,
         AccessPattern(view, dims, start, as, dim, index->tile, true));
   }
+  // What moves nothing may be given, but not for an axis that is none.
+  if (dim < 0 || dim >= std::max(int64_t{1}, static_cast<int64_t>(view.dims.size()))) {
+    RaiseHere(Category::kIllegal, "access.no_offset",
+              absl::StrCat("indirect_dim is ", dim, ", which is no axis of '",
+                           view.name, "', and there is no scalar_offset or "
+                           "vector_offset that would move along it"));
+  }
   return WrapPattern(self, dims, AccessPattern(view, dims, start, as));
 }
 
@@ -407,7 +414,15 @@ nb::object SelectIndex(nb::handle self, nb::handle dim, nb::handle index) {
   const BoundTensor& from = Self(self);
   const int64_t axis = ToInt(dim, "dim");
   if (IsInt(index)) {
-    return Wrap(self, Select(from.view, axis, ToInt(index, "index")));
+    const int64_t at = ToInt(index, "index");
+    // Documented: 0 <= index (nki/api/nki/language/__init__.py:442).
+    if (at < 0) {
+      RaiseHere(Category::kOutOfBounds, "access.index",
+                absl::StrCat("'", from.view.name, "': select takes indices "
+                             "from 0 on, not ", at, "; tensor[..., ", at,
+                             "] counts from the end"));
+    }
+    return Wrap(self, Select(from.view, axis, at));
   }
   auto dynamic = ToDynamic(from, index, "index");
   if (!dynamic) {

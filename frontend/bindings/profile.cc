@@ -36,7 +36,8 @@ nb::tuple ProfileRun(BoundExecutable& self, const nb::list& given,
   }
   signals.Rethrow();
   if (!result.ok()) Raise(result.status());
-  return nb::make_tuple(BoundResult{*std::move(result)}, std::move(profile));
+  return nb::make_tuple(ResultOf(*self.shared, *std::move(result)),
+                        std::move(profile));
 }
 
 void BindProfile(nb::module_& m) {

@@ -55,7 +55,16 @@ struct SharedDevice {
 
 struct BoundResult {
   RunResult result;  // its outputs' bytes are moved out by Outputs()
+  std::vector<HardwareChange> hardware_changes;
 };
+// The result with what the device's hardware differs in.
+BoundResult ResultOf(const SharedDevice& device, RunResult result);
+
+// The description in `text`; null for "", which is the one built in. A fault
+// (input.hardware) names it as `name`.
+std::shared_ptr<const Hardware> ReadHardware(Target target,
+                                             const std::string& text,
+                                             const std::string& name);
 
 struct BoundExecutable {
   std::shared_ptr<SharedDevice> shared;

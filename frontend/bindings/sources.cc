@@ -19,9 +19,35 @@ constexpr int kMaxCalls = 32;
 // Not an nb::object, which would be destroyed after the interpreter.
 thread_local PyObject* kernel_code = nullptr;
 
+// The line of a place in the code. Python looks for it from the function's
+// start; a kernel that is launched again asks for the same ones.
+class Lines {
+ public:
+  static Lines& Get() {
+    static auto* const lines = new Lines();
+    return *lines;
+  }
+  int Of(PyFrameObject* frame, PyCodeObject* code) {
+    const auto [at, added] = known_.try_emplace(
+        std::pair<PyCodeObject*, int>(code, PyFrame_GetLasti(frame)), 0);
+    if (!added) return at->second;
+    Py_INCREF(code);  // so that no other code takes its address
+    const int line = at->second = PyFrame_GetLineNumber(frame);
+    if (known_.size() > kMost) {
+      for (const auto& [place, unused] : known_) Py_DECREF(place.first);
+      known_.clear();
+    }
+    return line;
+  }
+
+ private:
+  static constexpr size_t kMost = 1 << 16;
+  absl::flat_hash_map<std::pair<PyCodeObject*, int>, int> known_;
+};
+
 std::string CallText(PyFrameObject* frame, PyCodeObject* code) {
   return absl::StrCat(", called at ", TextOf(code->co_filename), ":",
-                      PyFrame_GetLineNumber(frame), " in ",
+                      Lines::Get().Of(frame, code), " in ",
                       TextOf(code->co_name));
 }
 
@@ -53,17 +79,10 @@ uint32_t Sources::LabelIndex(std::string_view label) {
   return labels_.try_emplace(std::string(label), next).first->second;
 }
 
-uint32_t Sources::Find(const Place& place, PyFrameObject* frame) {
+uint32_t Sources::Find(const Place& place) {
   const auto next = static_cast<uint32_t>(known_.size() + 1);
   const auto [at, added] = places_.try_emplace(place, next);
-  if (added) {
-    PyCodeObject* const code = PyFrame_GetCode(frame);
-    const nb::object hold = nb::steal(reinterpret_cast<PyObject*>(code));
-    Known known;
-    known.calls = CallText(frame, code);
-    if (place.caller != 0) known.calls += known_[place.caller - 1].calls;
-    known_.push_back(std::move(known));
-  }
+  if (added) known_.emplace_back();
   return at->second;
 }
 
@@ -89,7 +108,12 @@ uint32_t Sources::CallerOf(PyFrameObject* frame) {
     PyCodeObject* const code = PyFrame_GetCode(raw);
     const nb::object hold = nb::steal(reinterpret_cast<PyObject*>(code));
     IsOurs(code);  // keeps it
-    caller = Find({code, PyFrame_GetLasti(raw), 0, caller}, raw);
+    const uint32_t before = caller;
+    caller = Find({code, PyFrame_GetLasti(raw), 0, before});
+    std::string& calls = known_[caller - 1].calls;
+    if (!calls.empty()) continue;
+    calls = CallText(raw, code);
+    if (before != 0) calls += known_[before - 1].calls;
   }
   return caller;
 }
@@ -107,14 +131,14 @@ uint32_t Sources::Here(ProgramBuilder& builder, std::string_view label) {
     const bool called = Kernel() != nullptr && code != Kernel();
     const uint32_t caller = called ? CallerOf(raw) : 0;
     const uint32_t place =
-        Find({code, PyFrame_GetLasti(raw), LabelIndex(label), caller}, raw);
+        Find({code, PyFrame_GetLasti(raw), LabelIndex(label), caller});
     Known& known = known_[place - 1];
     if (known.source == kNoSource) {
       std::string function = TextOf(code->co_name);
       if (caller != 0) function += known_[caller - 1].calls;
       known.source = builder.AddSource(
           TextOf(code->co_filename),
-          static_cast<uint32_t>(PyFrame_GetLineNumber(raw)), function, label);
+          static_cast<uint32_t>(Lines::Get().Of(raw, code)), function, label);
     }
     return known.source;
   }

@@ -50,12 +50,12 @@ class Sources {
   };
   struct Known {
     uint32_t source = kNoSource;  // once an instruction was issued there
-    std::string calls;            // ", called at k.py:12 in kernel"
+    std::string calls;  // ", called at k.py:12 in kernel", once it has called
   };
   bool IsOurs(PyCodeObject* code);
   uint32_t LabelIndex(std::string_view label);
   // The place's position in known_, and 1.
-  uint32_t Find(const Place& place, PyFrameObject* frame);
+  uint32_t Find(const Place& place);
   // The place that called `frame`, and 1; 0 if the kernel is not among its
   // callers.
   uint32_t CallerOf(PyFrameObject* frame);

@@ -152,7 +152,7 @@ nb::tuple BoundSystem::Run(const std::vector<BoundProgram*>& given_programs,
   }
   nb::list results;
   for (RunResult& one : result->ranks) {
-    results.append(nb::cast(BoundResult{std::move(one)}));
+    results.append(nb::cast(BoundResult{std::move(one), {}}));
   }
   return nb::make_tuple(results, info, profiles);
 }

@@ -4,16 +4,19 @@
 #include "absl/strings/str_format.h"
 #include "core/cost_table/cost_table.h"
 #include "frontend/cli/bench_report.h"
+#include "frontend/cli/hardware_report.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/verbs.h"
 
 namespace trnemu::cli {
 namespace {
 
+constexpr int64_t kPartitionsUnlessGiven = 128;
+
 struct BenchArgs {
   std::string filter, hardware, op, engine;
   std::vector<std::string> sizes, dtypes, placements, targets;
-  int64_t partitions = 128;
+  int64_t partitions = kPartitionsUnlessGiven;
   bool json = false, csv = false;
 };
 
@@ -34,7 +37,30 @@ std::vector<std::string> OperationsOf(const std::string& filter) {
   return found;
 }
 
+// Those that say nothing without an operation.
+absl::Status CheckListing(const BenchArgs& args) {
+  const std::pair<const char*, bool> given[] = {
+      {"--csv", args.csv},
+      {"--sizes", !args.sizes.empty()},
+      {"--dtype", !args.dtypes.empty()},
+      {"--placement", !args.placements.empty()},
+      {"--target", !args.targets.empty()},
+      {"--op", !args.op.empty()},
+      {"--engine", !args.engine.empty()},
+      {"--partitions", args.partitions != kPartitionsUnlessGiven},
+      {"--hardware", !args.hardware.empty()}};
+  for (const auto& [option, is_given] : given) {
+    if (!is_given) continue;
+    return UsageError(Cat(option, " needs an OPERATION"),
+                      "trnemu bench lists the operations that have a table; "
+                      "'*' is all of them");
+  }
+  return absl::OkStatus();
+}
+
 int ListOperations(const BenchArgs& args) {
+  const absl::Status status = CheckListing(args);
+  if (!status.ok()) return Fail("bench", args.json, status);
   if (args.json) {
     Json json = Envelope("bench");
     json["operations"] = SubjectsJson();
@@ -54,8 +80,8 @@ absl::StatusOr<CostQuery> QueryOf(const BenchArgs& args) {
   for (const std::string& text : args.sizes) {
     const auto sizes = SizesFromText(text);
     if (!sizes) {
-      return UsageError(Cat(
-          "--sizes takes 64:8192, 64:512:64 or 1,2,48, not \"", text, "\""));
+      return UsageError(
+          Cat("--sizes takes ", kSizesForm, "; not \"", text, "\""));
     }
     query.sizes.insert(query.sizes.end(), sizes->begin(), sizes->end());
   }
@@ -64,8 +90,13 @@ absl::StatusOr<CostQuery> QueryOf(const BenchArgs& args) {
   for (const std::string& name : args.dtypes) {
     const auto dtype = DtypeFromShortName(name);
     if (!dtype) {
+      std::string list;
+      for (const std::string_view k : known) {
+        list += Cat(list.empty() ? "" : ", ", k);
+      }
       return UsageError(Cat("--dtype: there is no dtype \"", name, "\"",
-                            DidYouMean(name, known)));
+                            DidYouMean(name, known)),
+                        Cat("there are ", list));
     }
     query.dtypes.push_back(*dtype);
   }
@@ -121,14 +152,24 @@ int Bench(BenchArgs args) {
     tables.push_back({operation, args.op, *std::move(rows)});
   }
   progress.Stop();
+  // A description is of one target.
+  const std::vector<HardwareChange> changes =
+      args.hardware.empty() ? std::vector<HardwareChange>{}
+                            : ChangesFromStock(*query->targets.front());
   if (args.json) {
     Json json = Envelope("bench");
+    if (!args.hardware.empty()) {
+      json["hardware"] = HardwareJson(args.hardware, changes);
+    }
     json["ok"] = true;
     json["exit_code"] = int{kSuccess};
     json["rows"] = RowsJson(tables);
     PrintJson(json);
   } else {
-    Print(args.csv ? RowsCsv(tables) : RowsText(tables));
+    Print(args.csv ? RowsCsv(tables, changes)
+                   : Cat(HardwareText(args.hardware, changes, 10),
+                         args.hardware.empty() ? "" : "\n",
+                         RowsText(tables)));
   }
   return kSuccess;
 }

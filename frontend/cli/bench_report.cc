@@ -200,11 +200,16 @@ Json RowsJson(std::span<const CostTable> tables) {
   return rows;
 }
 
-std::string RowsCsv(std::span<const CostTable> tables) {
+std::string RowsCsv(std::span<const CostTable> tables,
+                    const std::vector<HardwareChange>& changes) {
+  std::string changed;
+  for (const HardwareChange& c : changes) {
+    changed += Cat(changed.empty() ? "" : "; ", Text(c));
+  }
   std::string text =
       "operation,target,engine,dtype,placement,partitions,size,issue_ns,"
       "completion_ns,interval_ns,first_ns,bytes_per_ns,flops_per_ns,issue_law,"
-      "completion_law,status,refused\n";
+      "completion_law,status,refused,hardware_changes\n";
   for (const CostTable& table : tables) {
     for (const CostRow& row : table.rows) {
       const bool there = row.refused.empty();
@@ -227,7 +232,8 @@ std::string RowsCsv(std::span<const CostTable> tables) {
                                    LawOf(row, &CostFormula::issue),
                                    LawOf(row, &CostFormula::completion),
                                    StatusOf(row),
-                                   row.refused};
+                                   row.refused,
+                                   changed};
       std::string line;
       for (const std::string& cell : cells) {
         line += Cat(line.empty() ? "" : ",", Quoted(cell));

@@ -8,6 +8,7 @@
 
 #include "core/cost_table/cost_table.h"
 #include "frontend/cli/common.h"
+#include "isa/hardware_diff.h"
 
 namespace trnemu::cli {
 
@@ -22,7 +23,9 @@ Json SubjectsJson();
 
 std::string RowsText(std::span<const CostTable> tables);
 Json RowsJson(std::span<const CostTable> tables);
-std::string RowsCsv(std::span<const CostTable> tables);
+// `changes` to the hardware are in the last column of each row.
+std::string RowsCsv(std::span<const CostTable> tables,
+                    const std::vector<HardwareChange>& changes);
 
 }  // namespace trnemu::cli
 

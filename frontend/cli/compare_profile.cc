@@ -2,10 +2,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "core/profile/compare.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/outputs.h"
+#include "frontend/cli/run_options.h"
 #include "frontend/cli/verbs.h"
 
 namespace trnemu::cli {
@@ -47,6 +49,24 @@ absl::StatusOr<std::vector<TableInstruction>> Read(
   return ToStatus(std::move(d));
 }
 
+// Each must be of an opcode that they have.
+absl::Status CheckRenames(const std::map<std::string, std::string>& renames,
+                          const std::vector<TableInstruction>& theirs) {
+  std::set<std::string> opcodes;
+  for (const TableInstruction& t : theirs) opcodes.insert(t.opcode);
+  const std::vector<std::string_view> known(opcodes.begin(), opcodes.end());
+  for (const auto& [from, to] : renames) {
+    std::string opcode = from;
+    for (char& c : opcode) {
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
+    if (opcodes.contains(opcode)) continue;
+    return UsageError(Cat("--rename: their table has no opcode ", from,
+                          DidYouMean(opcode, known)));
+  }
+  return absl::OkStatus();
+}
+
 Json ToJson(const TableComparison& c, bool good) {
   Json json = Envelope("compare-profile");
   json["ok"] = good;
@@ -54,6 +74,7 @@ Json ToJson(const TableComparison& c, bool good) {
   json["ours"] = c.ours.size();
   json["theirs"] = c.theirs.size();
   json["matched"] = c.matched;
+  json["without_duration"] = c.without_duration;
   json["ours_span_ns"] = c.ours_span;
   json["theirs_span_ns"] = c.theirs_span;
   json["median_error"] = c.median_error;
@@ -82,15 +103,24 @@ int Compare(const CompareArgs& args) {
   if (!renames.ok()) return fail(renames.status());
   auto ours = Read(args.ours, {});
   if (!ours.ok()) return fail(ours.status());
-  auto theirs = Read(args.theirs, *renames);
+  auto theirs = Read(args.theirs, {});
   if (!theirs.ok()) return fail(theirs.status());
+  if (!renames->empty()) {
+    const absl::Status used = CheckRenames(*renames, *theirs);
+    if (!used.ok()) return fail(used);
+    theirs = Read(args.theirs, *renames);
+    if (!theirs.ok()) return fail(theirs.status());
+  }
   const TableComparison c = CompareTables(*std::move(ours), *std::move(theirs));
   if (!args.csv.empty()) {
     const absl::Status written = WriteText(args.csv, ComparisonCsv(c));
     if (!written.ok()) return fail(written);
   }
-  const bool good = c.matched > 0 && (!args.max_error ||
-                                      100 * c.median_error <= *args.max_error);
+  const bool compared = c.matched > c.without_duration;
+  const bool good =
+      c.matched > 0 &&
+      (!args.max_error ||
+       (compared && 100 * c.median_error <= *args.max_error));
   if (args.json) {
     PrintJson(ToJson(c, good));
   } else {
@@ -98,6 +128,7 @@ int Compare(const CompareArgs& args) {
     if (!good) {
       PrintError(c.matched == 0
                      ? "trnemu: no instruction matches\n"
+                 : !compared ? "trnemu: nothing that matches has a duration\n"
                      : "trnemu: the median error is above --max-error\n");
     }
   }
@@ -127,7 +158,7 @@ void AddCompareProfile(CLI::App& app, Action& action) {
                   "Exit 1 if the median error of the durations is above "
                   "PERCENT")
       ->type_name("PERCENT")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegative());
   sub->add_flag("--json", args->json, "Print one JSON object");
   sub->footer(
       "Instructions are matched engine by engine, in their order, by opcode;\n"

@@ -121,7 +121,25 @@ int ShowCoverage(bool json) {
   return kSuccess;
 }
 
+// Options that the page asked for does not take.
+absl::Status CheckOptions(const InfoArgs& args) {
+  const bool subject = !args.program.empty();
+  const auto unused = [&](const char* option, const std::string& value) {
+    return value.empty()
+               ? absl::OkStatus()
+               : UsageError(Cat(option, " has no meaning for ",
+                                subject ? args.program : "--only coverage"));
+  };
+  if (!subject && args.only != "coverage") return absl::OkStatus();
+  absl::Status status = unused("--target", args.target);
+  if (status.ok()) status = unused("--hardware", args.hardware);
+  if (status.ok() && subject) status = unused("--only", args.only);
+  return status;
+}
+
 int Info(const InfoArgs& args) {
+  const absl::Status options = CheckOptions(args);
+  if (!options.ok()) return Fail("info", args.json, options);
   if (!args.markdown.empty()) return ShowMarkdown(args);
   if (args.systems) return ShowSystems(args.json);
   if (!args.system.name.empty()) return ShowSystemOf(args);

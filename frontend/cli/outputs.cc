@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -45,6 +46,40 @@ absl::Status WriteText(const std::string& path, std::string_view text) {
   if (file != nullptr && std::fclose(file) != 0) good = false;
   if (good) return absl::OkStatus();
   return ToStatus(InputError("unwritable", Cat("cannot write ", path)));
+}
+
+absl::Status CheckPaths(const std::vector<NamedPath>& read,
+                        const std::vector<NamedPath>& written) {
+  namespace fs = std::filesystem;
+  const auto place_of = [](const std::string& path) {
+    std::error_code error;
+    const fs::path place = fs::absolute(path, error);
+    const fs::path canonical = fs::weakly_canonical(place, error);
+    return error ? place.lexically_normal() : canonical;
+  };
+  for (size_t w = 0; w < written.size(); ++w) {
+    std::error_code error;
+    const NamedPath& to = written[w];
+    const auto kind = fs::status(to.path, error).type();
+    const bool device = kind != fs::file_type::regular &&
+                        kind != fs::file_type::not_found;
+    if (to.path.empty() || device) continue;
+    const fs::path place = place_of(to.path);
+    const auto same = [&](const NamedPath& other) {
+      return !other.path.empty() && place_of(other.path) == place;
+    };
+    for (const NamedPath& from : read) {
+      if (!same(from)) continue;
+      return UsageError(Cat(to.option, " would write over ", to.path,
+                            ", which is ", from.option));
+    }
+    for (size_t o = 0; o < w; ++o) {
+      if (!same(written[o])) continue;
+      return UsageError(Cat(written[o].option, " and ", to.option,
+                            " are one file, ", to.path));
+    }
+  }
+  return absl::OkStatus();
 }
 
 std::string FileNameOf(const std::string& tensor) {

@@ -47,6 +47,15 @@ class OutputFiles {
 // Writes a file. Category input.
 absl::Status WriteText(const std::string& path, std::string_view text);
 
+// A file and the option that names it; nothing is said of "".
+struct NamedPath {
+  std::string option, path;
+};
+// Refuses to write over what is read, or two things into one file. What exists
+// and is no regular file (/dev/null) may be written as often as one likes.
+absl::Status CheckPaths(const std::vector<NamedPath>& read,
+                        const std::vector<NamedPath>& written);
+
 // The file name of a tensor: its own, with what a file name cannot hold
 // written as %XX, and ".npy".
 std::string FileNameOf(const std::string& tensor);

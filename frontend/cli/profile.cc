@@ -5,6 +5,7 @@
 #include "core/device.h"
 #include "core/profile/report.h"
 #include "frontend/cli/common.h"
+#include "frontend/cli/hardware_report.h"
 #include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/progress.h"
@@ -55,7 +56,13 @@ class ProfileVerb {
     absl::StatusOr<RunOptions> options = MakeRunOptions(args_.run);
     if (!options.ok()) return options.status();
     options_ = *std::move(options);
-    return absl::OkStatus();
+    std::vector<NamedPath> written = {{"--json", JsonFile()},
+                                      {"--trace", args_.trace},
+                                      {"--html", args_.html}};
+    if (!args_.csv.empty()) {
+      written.push_back({"--csv", args_.csv + "/Instruction.csv"});
+    }
+    return CheckPaths(FilesRead(args_.run), written);
   }
 
   absl::Status Load() {
@@ -79,12 +86,6 @@ class ProfileVerb {
 
   absl::Status Execute() {
     Inputs inputs = AsInputs(inputs_);
-    std::vector<std::vector<std::byte>> zeros;
-    for (const Tensor* tensor : InputsOf(*program_)) {
-      if (inputs.count(tensor->name) > 0) continue;
-      zeros.emplace_back(static_cast<size_t>(tensor->nbytes()));
-      inputs[tensor->name] = {tensor->dtype, true, tensor->shape, zeros.back()};
-    }
     progress_.Say(Cat("running ", args_.run.program));
     auto timeline = std::make_shared<Timeline>(args_.max_records);
     options_.timeline = timeline.get();
@@ -187,6 +188,10 @@ class ProfileVerb {
                                          {"text", r.text},
                                          {"evidence", r.evidence},
                                          {"saves_ns", ns(r.saves)}});
+    }
+    if (!args_.run.hardware.empty()) {
+      json["hardware"] =
+          HardwareJson(args_.run.hardware, report_.hardware_changes);
     }
     json["diagnostics"] = ToJsonArray(result_.diagnostics);
     json["allowed"] = result_.allowed;

@@ -91,7 +91,6 @@ class RunVerb {
   int StopInterrupted(const absl::Status& status);
   absl::StatusOr<RunResult> RunInEnvelope(
       const std::function<absl::StatusOr<RunResult>(const RunOptions&)>& run);
-  void AddZeros();
 
   const RunArgs& args_;
   Progress progress_{Cat("loading ", args_.program)};
@@ -100,8 +99,6 @@ class RunVerb {
   std::unique_ptr<Device> device_;
   std::unique_ptr<Executable> executable_;
   std::vector<NamedArray> inputs_, expected_;
-  // Stand-ins for inputs that --values off does not need.
-  std::vector<std::pair<const Tensor*, std::vector<std::byte>>> zeros_;
   std::optional<InterruptScope> interrupt_scope_;
   OutputFiles outputs_;
   LogFile log_;
@@ -115,7 +112,11 @@ int RunVerb::ReadOptions() {
   absl::StatusOr<RunOptions> options = MakeRunOptions(args_);
   if (!options.ok()) return FailWith(options.status());
   options_ = *std::move(options);
-  return kSuccess;
+  const absl::Status files =
+      CheckPaths(FilesRead(args_), {{"--log", args_.log},
+                                    {"--trace", args_.trace},
+                                    {"--wait-graph", args_.wait_graph}});
+  return files.ok() ? kSuccess : FailWith(files);
 }
 
 int RunVerb::Load() {
@@ -154,18 +155,7 @@ int RunVerb::ReadArrays() {
     progress_.Stop();
     return Fail("run", args_.json, problems);
   }
-  if (!options_.values) AddZeros();
   return kSuccess;
-}
-
-void RunVerb::AddZeros() {
-  for (const Tensor* tensor : InputsOf(*program_)) {
-    bool given = false;
-    for (const NamedArray& input : inputs_) given |= input.tensor == tensor;
-    if (given) continue;
-    zeros_.emplace_back(
-        tensor, std::vector<std::byte>(static_cast<size_t>(tensor->nbytes())));
-  }
 }
 
 int RunVerb::OpenFiles() {
@@ -184,9 +174,6 @@ int RunVerb::OpenFiles() {
 
 int RunVerb::Execute() {
   Inputs inputs = AsInputs(inputs_);
-  for (const auto& [tensor, bytes] : zeros_) {
-    inputs[tensor->name] = {tensor->dtype, true, tensor->shape, bytes};
-  }
   progress_.Say(
       Cat("running ", args_.program, " on ", device_->hardware().name));
   options_.interrupted = Interrupted;

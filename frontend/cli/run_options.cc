@@ -72,7 +72,8 @@ absl::Status SetAllow(const RunArgs& args, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// CLI11's own check of a range names its limits, of which one has 309 digits.
+}  // namespace
+
 const CLI::Validator& NonNegative() {
   static const auto* const check = new CLI::Validator(
       [](std::string& text) {
@@ -87,6 +88,8 @@ const CLI::Validator& NonNegative() {
       "NONNEGATIVE");
   return *check;
 }
+
+namespace {
 
 const CLI::Validator& WholeNumber() {
   static const auto* const check = new CLI::Validator(
@@ -133,7 +136,7 @@ void AddSimulationOptions(CLI::App& run, RunArgs& args) {
                "Start after the fixed device time of a kernel launch (9.4 us "
                "on trn2)");
   run.add_option("--values", args.values,
-                 "on, or off: time alone, no outputs; missing inputs are zeros")
+                 "on, or off: time alone, no outputs, no inputs needed")
       ->capture_default_str()
       ->check(on_off);
   run.add_option("--allow", args.allow,
@@ -176,16 +179,19 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
                  "Write every output to DIR/NAME.npy; without it nothing is "
                  "written")
       ->type_name("DIR");
-  run.add_option("--expect", args.expects,
-                 "Compare output NAME with FILE.npy; exit 1 if they differ")
-      ->type_name("NAME=FILE")
-      ->take_all();
+  CLI::Option* const expect =
+      run.add_option("--expect", args.expects,
+                     "Compare output NAME with FILE.npy; exit 1 if they differ")
+          ->type_name("NAME=FILE")
+          ->take_all();
   run.add_option("--rtol", args.rtol,
                  "--expect accepts |got - want| <= atol + rtol * |want|")
       ->capture_default_str()
+      ->needs(expect)
       ->check(NonNegative());
   run.add_option("--atol", args.atol, "See --rtol")
       ->capture_default_str()
+      ->needs(expect)
       ->check(NonNegative());
   run.add_option("--time", args.time, "on, or off: no simulated time, faster")
       ->capture_default_str()
@@ -236,6 +242,11 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
     return UsageError(
         "--output-dir and --expect need values, but --values is off");
   }
+  if (!options.values && !options.time) {
+    return UsageError(
+        "--values off simulates time alone, but --time is off: nothing is left "
+        "to do");
+  }
   options.max_wall_seconds = args.max_wall_s;
   options.max_host_bytes = args.max_host_memory;
   if (!options.values && args.envelope) {
@@ -266,6 +277,19 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   if (status.ok()) status = SetAllow(args, options);
   if (!status.ok()) return status;
   return options;
+}
+
+std::vector<NamedPath> FilesRead(const RunArgs& args) {
+  std::vector<NamedPath> files = {{"PROGRAM", args.program},
+                                  {"--hardware", args.hardware}};
+  for (const auto& [option, values] :
+       {std::pair("--input", &args.inputs), std::pair("--expect", &args.expects)}) {
+    for (const std::string& text : *values) {
+      const size_t equals = text.find('=');
+      if (equals != text.npos) files.push_back({option, text.substr(equals + 1)});
+    }
+  }
+  return files;
 }
 
 absl::StatusOr<std::unique_ptr<Device>> MakeDevice(const Program& program,

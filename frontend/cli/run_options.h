@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "core/device.h"
 #include "core/run.h"
+#include "frontend/cli/outputs.h"
 #include "isa/program.h"
 
 namespace trnemu::cli {
@@ -40,6 +41,12 @@ struct RunArgs {
 void AddSimulationOptions(CLI::App& run, RunArgs& args);
 // All options of `run`.
 void AddRunOptions(CLI::App& run, RunArgs& args);
+
+// A number from 0 on, without CLI11's range, of which one end has 309 digits.
+const CLI::Validator& NonNegative();
+
+// The files that are read, with the option that names each.
+std::vector<NamedPath> FilesRead(const RunArgs& args);
 
 // Checks what CLI11 cannot: combinations, ids, keys. A usage error (exit 2).
 absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/cli/hardware_report.h"
 #include "isa/access.h"
 
 namespace trnemu::cli {
@@ -38,42 +39,6 @@ Json EnginesJson(const RunResult& result) {
   return engines;
 }
 
-Json HardwareJson(const RunReport& report) {
-  Json json;
-  json["file"] = report.hardware;
-  json["changes"] = Json::array();
-  for (const HardwareChange& c : report.hardware_changes) {
-    Json change;
-    change["constant"] = c.path;
-    change["stock"] = c.stock ? Json(*c.stock) : Json(nullptr);
-    change["value"] = c.value ? Json(*c.value) : Json(nullptr);
-    change["unit"] = c.unit;
-    json["changes"].push_back(std::move(change));
-  }
-  return json;
-}
-
-void PrintHardware(const RunReport& report) {
-  if (report.hardware.empty()) return;
-  const auto& changes = report.hardware_changes;
-  if (changes.empty()) {
-    Print(Cat("hardware      ", report.hardware, ", as the built-in one\n"));
-    return;
-  }
-  Print(Cat("hardware      ", report.hardware, ", ",
-            Count(static_cast<int64_t>(changes.size()), "constant"),
-            changes.size() == 1 ? " differs" : " differ",
-            " from the built-in one:\n"));
-  constexpr size_t kMost = 12;
-  for (size_t i = 0; i < changes.size() && i < kMost; ++i) {
-    Print(Cat("              ", Text(changes[i]), "\n"));
-  }
-  if (changes.size() > kMost) {
-    Print(Cat("              and ", changes.size() - kMost,
-              " more; --json has them all\n"));
-  }
-}
-
 }  // namespace
 
 bool RunReport::ok() const {
@@ -107,7 +72,9 @@ Json ToJson(const RunReport& report) {
   }
   json["diagnostics"] = ToJsonArray(r.diagnostics);
   json["allowed"] = r.allowed;
-  if (!report.hardware.empty()) json["hardware"] = HardwareJson(report);
+  if (!report.hardware.empty()) {
+    json["hardware"] = HardwareJson(report.hardware, report.hardware_changes);
+  }
   if (report.explored > 0) json["explored"] = report.explored;
   if (!report.debug_events.is_null()) json["debug"] = report.debug_events;
   return json;
@@ -117,7 +84,7 @@ void PrintText(const RunReport& report) {
   const RunResult& r = *report.result;
   for (const Diagnostic& d : r.diagnostics) PrintError(Render(d) + "\n");
   Print(Summary(r) + "\n");
-  PrintHardware(report);
+  Print(HardwareText(report.hardware, report.hardware_changes, 14));
   if (!report.envelope_text.empty()) Print(report.envelope_text + "\n");
   bool unwritten = false;
   for (const RunReport::Output& o : report.outputs) {

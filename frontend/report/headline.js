@@ -65,6 +65,23 @@ function card(name, value, {note, title, raw} = {}) {
             note ? el("dd", {class: "note"}, note) : null);
 }
 
+// What --hardware changes.
+function hardwareCards(profile) {
+  const changes = profile.hardware.changes || [];
+  if (!changes.length) return [];
+  const of = (v) =>
+      (v === null ? "nothing" : String(Number(v.toPrecision(10))));
+  const texts = changes.map(
+      (c) => `${c.constant} ${of(c.stock)} \u2192 ${of(c.value)} ${c.unit}` +
+             (c.no_effect ? ` (has no effect: ${c.no_effect})` : ""));
+  const note = texts.length > 2
+      ? `${texts.slice(0, 2).join("; ")} and ${texts.length - 2} more` :
+      texts.join("; ");
+  return [card("Hardware", `${texts.length} constant` +
+               (texts.length > 1 ? "s differ" : " differs"),
+               {raw: texts.length, title: texts.join("\n"), note})];
+}
+
 function drawHeadline(profile) {
   document.title = `${profile.program || "program"}: trnemu profile`;
   byId("title").textContent = profile.program || "trnemu profile";
@@ -74,6 +91,7 @@ function drawHeadline(profile) {
       note: `${profile.cores || 1} core${profile.cores > 1 ? "s" : ""}, ` +
             `simulated`,
     }),
+    ...hardwareCards(profile),
     card("Time", formatTime(profile.time_ns),
          {raw: profile.time_ns, title: formatTimeExact(profile.time_ns),
           note: `${formatCount(profile.instructions.length)} instructions`}),

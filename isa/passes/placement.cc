@@ -22,7 +22,7 @@ constexpr int64_t kRoomyAlignment = 64;
 // place is used again: enough that none waits for an earlier one to be done
 // with it (further apart changes no simulated time of our kernels), and few
 // enough that the host's caches hold what is in use.
-constexpr int64_t kSpread = 8;
+constexpr int64_t kSpread = 5;
 
 Interval SpanOf(const LiveTile& tile) {
   return Interval(tile.address, tile.address + tile.size);

@@ -20,16 +20,29 @@ class DmaEnginesTest : public testing::Test {
   // A job of a queue that arrives at `now` and needs the engine for `busy`.
   void Add(Ticks now, uint32_t queue, Ticks busy, Ticks extra = 0) {
     const auto id = static_cast<int64_t>(done_.size());
-    done_.push_back(
-        engines_.Add(0, now, {id, 0, queue, now, busy, extra}, delays_));
+    AddAt(now, {id, 0, queue, now, busy, extra});
+  }
+  void AddAt(Ticks now, const DmaJob& job) {
+    times_.push_back(engines_.Add(0, now, job, delays_));
+    done_.push_back(times_.back().done);
     for (const auto& d : delays_) {
-      EXPECT_GT(d.done, done_[static_cast<size_t>(d.transfer)]);
-      done_[static_cast<size_t>(d.transfer)] = d.done;
+      const auto id = static_cast<size_t>(d.transfer);
+      EXPECT_GE(d.times.done, done_[id]);
+      EXPECT_GE(d.times.end, times_[id].end);
+      times_[id] = d.times;
+      done_[id] = d.times.done;
     }
     delays_.clear();
   }
+  // From when to when the engine works on each.
+  std::vector<std::pair<Ticks, Ticks>> Served() const {
+    std::vector<std::pair<Ticks, Ticks>> served;
+    for (const auto& t : times_) served.emplace_back(t.taken, t.end);
+    return served;
+  }
   DmaEngines engines_{1};
   std::vector<DmaEngines::Delay> delays_;
+  std::vector<DmaEngines::Times> times_;
   std::vector<Ticks> done_;
 };
 
@@ -72,9 +85,8 @@ TEST_F(DmaEnginesTest, SharesBetweenThreeUntilEachIsDone) {
 // 2 is served from 200 to 300 (alone from 200), as it starts later than it
 // arrives; the job that came first keeps the engine until then.
 TEST_F(DmaEnginesTest, StartsNoPartBeforeItsTime) {
-  done_.push_back(engines_.Add(0, 0, {0, 0, 1, 0, 200, 0}, delays_));
-  done_.push_back(engines_.Add(0, 0, {1, 0, 2, 200, 100, 0}, delays_));
-  EXPECT_TRUE(delays_.empty());
+  AddAt(0, {0, 0, 1, 0, 200, 0});
+  AddAt(0, {1, 0, 2, 200, 100, 0});
   EXPECT_THAT(done_, ElementsAre(200, 300));
 }
 
@@ -105,6 +117,51 @@ TEST_F(DmaEnginesTest, IsBusyForTheSumOfItsParts) {
   EXPECT_LE(last, sum + 200 * 5);  // shares are rounded down
 }
 
+// The first is taken up at 0, alone until 10, and has 90 left; the two of
+// queue 2 share with it until it is done, 10 + 2 x 90: of the second, taken up
+// when the first of its queue is done, 10 + 2 x 40, 50 are done by then and 10
+// are left.
+TEST_F(DmaEnginesTest, TakesAPartUpWhenTheOneBeforeItInItsQueueIsDone) {
+  Add(0, 1, 100);
+  Add(10, 2, 40);
+  Add(10, 2, 60);
+  using Interval = std::pair<Ticks, Ticks>;
+  EXPECT_THAT(Served(), ElementsAre(Interval(0, 190), Interval(10, 90),
+                                    Interval(90, 200)));
+}
+
+// At every instant the parts that it has share it, so that what each gets
+// adds up to what it needs.
+TEST_F(DmaEnginesTest, GivesEachPartItsOwnTimeBetweenItsStartAndItsEnd) {
+  std::vector<Ticks> needs;
+  for (int i = 0; i < 60; ++i) {
+    needs.push_back(60'000 + 37 * (i % 11));
+    Add(9'000 * i, static_cast<uint32_t>(i * 7 % 5), needs.back());
+  }
+  std::vector<Ticks> moments;
+  for (const auto& [from, to] : Served()) {
+    moments.push_back(from);
+    moments.push_back(to);
+  }
+  std::sort(moments.begin(), moments.end());
+  std::vector<double> gets(needs.size(), 0);
+  for (size_t m = 0; m + 1 < moments.size(); ++m) {
+    std::vector<size_t> here;
+    for (size_t i = 0; i < times_.size(); ++i) {
+      if (times_[i].taken <= moments[m] && moments[m + 1] <= times_[i].end) {
+        here.push_back(i);
+      }
+    }
+    for (const size_t i : here) {
+      gets[i] += static_cast<double>(moments[m + 1] - moments[m]) /
+                 static_cast<double>(here.size());
+    }
+  }
+  for (size_t i = 0; i < needs.size(); ++i) {
+    EXPECT_NEAR(gets[i], static_cast<double>(needs[i]), 300) << i;
+  }
+}
+
 // What AddToEach does for all engines at once is what Add does for one after
 // the other; transfers of some parts alone come in between.
 class DmaEnginesTogetherTest : public testing::TestWithParam<uint32_t> {
@@ -113,10 +170,10 @@ class DmaEnginesTogetherTest : public testing::TestWithParam<uint32_t> {
 
   void Each(int64_t transfer, Ticks now, uint32_t set, Ticks busy,
             Ticks extra) {
-    Ticks done = 0;
+    DmaEngines::Times times;
     if (!together_.AddToEach(now,
                              {transfer, 0, set * kDmaQueues, now, busy, extra},
-                             done, delays_)) {
+                             times, delays_)) {
       ++refused_;
       for (size_t e = 0; e < kEngines; ++e) {
         Part(together_, at_once_, transfer, e, now, set, busy, extra);
@@ -126,7 +183,7 @@ class DmaEnginesTogetherTest : public testing::TestWithParam<uint32_t> {
         for (size_t e = 0; e < kEngines; ++e) Put(at_once_, d.transfer, e, d);
       }
       delays_.clear();
-      for (size_t e = 0; e < kEngines; ++e) at_once_[{transfer, e}] = done;
+      for (size_t e = 0; e < kEngines; ++e) at_once_[{transfer, e}] = times.done;
     }
     for (size_t e = 0; e < kEngines; ++e) {
       Part(apart_, one_by_one_, transfer, e, now, set, busy, extra);
@@ -142,14 +199,17 @@ class DmaEnginesTogetherTest : public testing::TestWithParam<uint32_t> {
   static void Put(Ends& ends, int64_t transfer, size_t engine,
                   const DmaEngines::Delay& d) {
     Ticks& end = ends[{transfer, engine}];
-    end = std::max(end, d.done);
+    end = std::max(end, d.times.done);
   }
   void Part(DmaEngines& engines, Ends& ends, int64_t transfer, size_t e,
             Ticks now, uint32_t set, Ticks busy, Ticks extra) {
     const uint32_t queue = set * kDmaQueues + static_cast<uint32_t>(e);
-    ends[{transfer, e}] = engines.Add(
-        e, now, {transfer, static_cast<int32_t>(e), queue, now, busy, extra},
-        delays_);
+    ends[{transfer, e}] =
+        engines
+            .Add(e, now,
+                 {transfer, static_cast<int32_t>(e), queue, now, busy, extra},
+                 delays_)
+            .done;
     for (const auto& d : delays_) {
       Put(ends, d.transfer, static_cast<size_t>(d.part), d);
     }

@@ -83,7 +83,7 @@ inline Tile Strided(Tile tile, std::initializer_list<Dim> dims,
   }
   tile.base += offset * size;
   tile.shadow += offset * size;
-  if (tile.psum_state != nullptr) {
+  if (tile.psum_state.tracked()) {
     tile.psum_state += ((tile.address & 1) + offset * size) / 2;
   }
   tile.address += offset * size;
@@ -97,8 +97,7 @@ class Core : public FindingSink {
       : hardware(HardwareFor(target)),
         sbuf_(hardware.memory.sbuf_partition_bytes),
         psum_(hardware.memory.psum_partition_bytes),
-        psum_state_(static_cast<size_t>(
-            kPartitions * hardware.memory.psum_partition_bytes / 2)) {
+        psum_state_(static_cast<size_t>(PsumState::Words(PsumEntries()))) {
     state->hardware = &hardware;
     state->findings = this;
   }
@@ -119,8 +118,8 @@ class Core : public FindingSink {
     Tile tile = OnChip(psum_, Space::kPsum, dtype, partitions, counts, byte,
                        first_partition);
     tile.psum_state_stride = psum_.partition_bytes() / 2;
-    tile.psum_state = psum_state_.data() +
-                      first_partition * tile.psum_state_stride + byte / 2;
+    tile.psum_state = PsumState(psum_state_.data(), PsumEntries()) +
+                      (first_partition * tile.psum_state_stride + byte / 2);
     return tile;
   }
   // A tensor of its own in HBM.
@@ -134,7 +133,8 @@ class Core : public FindingSink {
     tile.base = hbm_.back().get();
     hbm_shadow_.push_back(std::make_unique<uint64_t[]>(
         static_cast<size_t>(WrittenBits::Words(static_cast<int64_t>(bytes)))));
-    tile.shadow = WrittenBits(hbm_shadow_.back().get());
+    tile.shadow =
+        WrittenBits(hbm_shadow_.back().get(), static_cast<int64_t>(bytes));
     return tile;
   }
 
@@ -228,9 +228,13 @@ class Core : public FindingSink {
     }
   }
 
+  int64_t PsumEntries() const {
+    return kPartitions * psum_.partition_bytes() / 2;
+  }
+
   OnChipMemory sbuf_;
   OnChipMemory psum_;
-  std::vector<uint8_t> psum_state_;
+  std::vector<uint64_t> psum_state_;
   std::vector<std::unique_ptr<std::byte[]>> hbm_;
   std::vector<std::unique_ptr<uint64_t[]>> hbm_shadow_;
 };

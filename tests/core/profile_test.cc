@@ -53,7 +53,8 @@ void AddParts(Timeline& t, double trigger, double payload, double notify,
     d.instruction = t.next_instruction();
     d.trigger = Ns(trigger);
     d.payload_from = d.start = Ns(payload);
-    d.free = Ns(payload + 200 + 50 * p);
+    d.busy = Ns(200 + 50 * p);
+    d.free = d.start + d.busy;
     d.end = Ns(payload + 300 + 50 * p);
     d.notify = Ns(notify + 50 * p);
     d.bytes = 131072;
@@ -322,16 +323,58 @@ TEST(TimelineTest, FindsTheChangeThatAWaitNeededThoughOthersFollowed) {
   EXPECT_FALSE(t.instructions()[1].waited());
 }
 
+// Two parts of one engine, of 200 and 250 ns of it: side by side each has half.
+// The first, alone from 700, is done at 1000, having 100 of its own left at 800
+// when the other comes; that one has 150 left then.
+TEST(SharedEngineTest, TheHbmRateIsThatOfTheEngineHoweverManyShareIt) {
+  absl::StatusOr<Program> program = FromText(kProgram);
+  ASSERT_TRUE(program.ok());
+  auto timeline = std::make_shared<Timeline>();
+  timeline->Begin(*program);
+  const auto part = [&](double from, double to, double busy, uint8_t queue) {
+    DmaRecord d;
+    d.instruction = 0;
+    d.payload_from = d.start = Ns(from);
+    d.free = d.end = d.notify = Ns(to);
+    d.busy = Ns(busy);
+    d.bytes = d.hbm_read = static_cast<int64_t>(20 * busy);
+    d.descriptors = 1;
+    d.queue_set = queue;
+    timeline->Add(d);
+  };
+  part(700, 1000, 200, 0);
+  part(800, 1150, 250, 1);
+  AddRow(*timeline, program->cores[0].stream(Engine::kSync)[0], 0, 0, 50, 50);
+  const ProfileReport report = MakeProfileReport(
+      std::make_shared<const Program>(*program),
+      {&HardwareFor(Target::kTrn2), [](const Hardware*) {}},
+      std::move(timeline), Ns(1150), "k");
+  // 20 B/ns from 700 to 1150, and nothing after it.
+  const Series& s = report.hbm_bandwidth;
+  ASSERT_FALSE(s.times.empty());
+  EXPECT_EQ(s.times.front(), Ns(700));
+  EXPECT_EQ(s.times.back(), Ns(1150));
+  EXPECT_EQ(s.values.back(), 0);
+  for (size_t i = 0; i + 1 < s.values.size(); ++i) {
+    EXPECT_DOUBLE_EQ(s.values[i], 20) << i;
+  }
+  // The engine was busy for 450 ns: not for the 650 of both stays.
+  EXPECT_DOUBLE_EQ(report.metric("dma_packet_time"), 450e-9);
+}
+
 TEST(TimelineTest, APartThatIsDoneLaterThanForeseenEndsLater) {
   absl::StatusOr<Program> program = FromText(kProgram);
   ASSERT_TRUE(program.ok());
   Timeline t;
   t.Begin(*program);
   AddParts(t, 0, 700, 1300, DmaDirection::kLoad);
+  t.Move(0, Ns(720), Ns(1000));
   t.FromPart(0, Ns(1400));
+  EXPECT_EQ(t.dma()[0].start, Ns(720));
+  EXPECT_EQ(t.dma()[0].free, Ns(1000));  // 100 late
+  EXPECT_EQ(t.dma()[0].end, Ns(1100));   // as long after it as before
+  EXPECT_EQ(t.dma()[0].busy, Ns(200));
   EXPECT_EQ(t.dma()[0].notify, Ns(1400));
-  EXPECT_EQ(t.dma()[0].end, Ns(1100));  // 1000, and 100 late
-  EXPECT_EQ(t.dma()[0].free, Ns(1000));
   EXPECT_EQ(t.dma()[1].notify, Ns(1350));
 }
 

@@ -2,33 +2,44 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bitset>
+#include <cstring>
 #include <random>
+#include <vector>
 
 namespace trnemu {
 namespace {
 
-constexpr int64_t kBits = 2048;
+// Two groups of words, the second not whole.
+constexpr int64_t kBits = 5000;
 using Expected = std::bitset<kBits>;
 
-// Positions around the ends of words.
+// Positions around the ends of words, and starts near that of a group.
 constexpr std::array<int64_t, 12> kPlaces = {0,  1,   31,  32,  63,  64,
                                              65, 127, 128, 129, 191, 200};
+constexpr int64_t kGroup = WrittenBits::kGroupBits;
+
+std::vector<int64_t> Starts() {
+  std::vector<int64_t> starts(kPlaces.begin(), kPlaces.end());
+  for (int64_t place : kPlaces) starts.push_back(kGroup - 128 + place);
+  return starts;
+}
 
 struct Array {
-  std::array<uint64_t, kBits / 64> words{};
-  WrittenBits bits{words.data()};
+  std::array<uint64_t, WrittenBits::Words(kBits)> words{};
+  WrittenBits bits{words.data(), kBits};
 
   Expected value() const {
     Expected all;
-    for (size_t i = 0; i < kBits; ++i) all[i] = words[i / 64] >> (i % 64) & 1;
+    for (int64_t i = 0; i < kBits; ++i) all[i] = bits[i];
     return all;
   }
 };
 
 TEST(WrittenBitsTest, SetAndClearChangeTheSpanAndNothingElse) {
-  for (int64_t begin : kPlaces) {
+  for (int64_t begin : Starts()) {
     for (int64_t n : kPlaces) {
       Expected expected;
       for (int64_t i = 0; i < n; ++i) expected.set(begin + i);
@@ -36,7 +47,7 @@ TEST(WrittenBitsTest, SetAndClearChangeTheSpanAndNothingElse) {
       set.bits.Set(begin, n);
       EXPECT_EQ(set.value(), expected) << begin << " " << n;
       Array clear;
-      clear.words.fill(~uint64_t{0});
+      clear.bits.Set(0, kBits);
       clear.bits.Clear(begin, n);
       EXPECT_EQ(clear.value(), ~expected) << begin << " " << n;
     }
@@ -55,7 +66,7 @@ TEST(WrittenBitsTest, SetKeepsWhatIsSetAndClearWhatIsNot) {
 }
 
 TEST(WrittenBitsTest, FirstClearFindsEveryHoleAndNoneOutside) {
-  for (int64_t begin : kPlaces) {
+  for (int64_t begin : Starts()) {
     for (int64_t n : kPlaces) {
       Array array;
       array.bits.Set(begin, n);
@@ -99,6 +110,29 @@ TEST(WrittenBitsTest, PositionsCountFromWhereItPoints) {
   EXPECT_EQ(array.value().count(), 21u);
 }
 
+TEST(WrittenBitsTest, ClearingLongSpansReleasesWholeGroupsAndNothingElse) {
+  constexpr int64_t kMany = 5 * kGroup;
+  for (int64_t begin : {int64_t{0}, int64_t{5}, kGroup - 1, kGroup}) {
+    for (int64_t n : {int64_t{9}, kGroup, 3 * kGroup, 3 * kGroup + 70}) {
+      std::vector<uint64_t> words(WrittenBits::Words(kMany));
+      const WrittenBits bits(words.data(), kMany);
+      bits.Set(0, kMany);
+      int64_t released = 0;
+      bits.ClearWith(begin, n, [&](void* address, int64_t bytes) {
+        std::memset(address, 0, static_cast<size_t>(bytes));
+        released += bytes;
+      });
+      EXPECT_TRUE(bits.AllSet(0, begin));
+      EXPECT_EQ(bits.FirstSet(begin, kMany - begin), n);
+      EXPECT_TRUE(bits.AllSet(begin + n, kMany - begin - n));
+      // Two words, and 64, of each group that is cleared whole.
+      const int64_t first = (begin + kGroup - 1) / kGroup;
+      const int64_t groups = std::max<int64_t>(0, (begin + n) / kGroup - first);
+      EXPECT_EQ(released, groups * 66 * 8);
+    }
+  }
+}
+
 // Against the same, bit by bit.
 TEST(WrittenBitsTest, EachIsTheUnionOfItsPieces) {
   std::mt19937 random(1);
@@ -107,8 +141,8 @@ TEST(WrittenBitsTest, EachIsTheUnionOfItsPieces) {
     const int64_t size = round % 4 == 3 ? 1 + pick(150) : 1 << round % 4;
     const int64_t n = pick(9);
     ptrdiff_t step = pick(2) ? (ptrdiff_t{1} << pick(8)) : pick(110);
-    step = std::min<ptrdiff_t>(step, 110);
-    int64_t begin = 3 + pick(70);
+    step = std::min<ptrdiff_t>(step, 80);
+    int64_t begin = 3 + pick(70) + (pick(2) ? kGroup - 500 : 0);
     if (pick(3) == 0) {
       begin += n * step;
       step = -step;
@@ -126,8 +160,9 @@ TEST(WrittenBitsTest, EachIsTheUnionOfItsPieces) {
     if (n == 0) continue;
     // One bit fewer of them is found; what is not theirs does not matter.
     const int64_t hole = begin + pick(n) * step + pick(size);
-    for (uint64_t fill : {uint64_t{0}, ~uint64_t{0}}) {
-      array.words.fill(fill);
+    for (const bool fill : {false, true}) {
+      array.bits.Clear(0, kBits);
+      if (fill) array.bits.Set(0, kBits);
       bits.SetEach(begin - 3, step, n, size);
       ASSERT_TRUE(bits.EachSet(begin - 3, step, n, size));
       bits.Clear(hole - 3, 1);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,62 @@ def test_an_integer_that_float32_does_not_hold_is_refused() -> None:
         apply(lambda a: nl.bitwise_or(a, 2**24 + 1), x),
         np.full((4, 4), 2**24 + 1, np.int32),
     )
+
+
+@pytest.mark.parametrize("number, shown", [
+    (16777217.0, "is 16777217.0, which float32"), (2.0**53 + 2, "9007199254740994"),
+    (10**400, r"is 2\*\*1328 or more"), (-(10**400), r"is 2\*\*1328 or more")])
+def test_whole_numbers_that_float32_does_not_hold_are_refused(
+    number: Any, shown: str
+) -> None:
+    x = np.zeros((4, 4), np.int32)
+    for f in (lambda a: nl.add(a, number), lambda a: nl.subtract(number, a)):
+        fault = refused(f, x)
+        assert fault.id == "nki.inexact_number"
+        assert re.search(shown, fault.message)
+
+
+def test_floats_are_rounded_to_float32_as_constants_are() -> None:
+    """0.1 is no float32; 16777217.0 is 16777216 beside float32 data."""
+    x = np.array([[1, 25, 96]], np.int32)
+    # The vector engine rounds to nearest even: 0.1, 2.5, 9.6.
+    same_bits(apply(lambda a: nl.multiply(a, 0.1), x),
+              np.array([[0, 2, 10]], np.int32))
+    got = apply(lambda a: nl.multiply(a, 0.1, dtype=nl.float32), x)
+    same_bits(got, x.astype(np.float32) * np.float32(0.1))
+    f = np.zeros((4, 4), np.float32)
+    same_bits(apply(lambda a: nl.add(a, 16777217.0), f), f + np.float32(2**24))
+
+
+@pytest.mark.parametrize("number", [0.5, 256, -1, float("nan"), 1e9])
+def test_where_takes_no_number_that_its_integer_dtype_does_not_hold(
+    number: float,
+) -> None:
+    x = np.array([[0, 1, 2]], np.uint8)
+    fault = refused(lambda a: nl.where(a, number, a), x)
+    assert fault.id == "nki.inexact_number"
+    assert f"x is {number}, which uint8" in fault.message
+    same_bits(apply(lambda a: nl.where(a, 255.0, a), x),
+              np.array([[0, 255, 255]], np.uint8))
+    got = apply(lambda a: nl.where(a, 0.5, 2.5, dtype=nl.float32), x)
+    same_bits(got, np.array([[2.5, 0.5, 0.5]], np.float32))
+
+
+@pytest.mark.parametrize("axis", [1.0, None, "1", True, [1, 2.0]])
+def test_an_axis_is_an_int_or_a_list_of_ints(axis: Any) -> None:
+    x = np.ones((4, 2, 4), np.float32)
+    for f in (nl.sum, nl.max, nl.mean, nl.all, nl.var):
+        with pytest.raises(TypeError, match="axis must be an int or a list"):
+            apply(lambda a, f=f: f(a, axis), x)
+
+
+@pytest.mark.parametrize("n", [0, -1])
+def test_an_identity_has_a_row_at_least(n: int) -> None:
+    fault = refused(lambda a: nl.shared_identity_matrix(n), np.ones((4, 4), "f4"))
+    assert fault.id == "nki.shape" and f"but it is {n}" in fault.message
+
+
+@pytest.mark.parametrize("n", [2.0, True, None])
+def test_the_size_of_an_identity_is_an_int(n: Any) -> None:
+    with pytest.raises(TypeError, match="n must be an int, not"):
+        apply(lambda a: nl.shared_identity_matrix(n), np.ones((4, 4), "f4"))

@@ -266,6 +266,37 @@ def test_the_target_is_an_argument_or_the_environment_s(monkeypatch):
     assert gen.gen2 < gen.gen3 < gen.gen4
 
 
+def test_options_set_after_a_launch_hold_for_the_next_of_the_same_kernel():
+    def timed():
+        plus_one(ramp(4, 4))
+        return plus_one.result.time_ns > 0
+
+    assert timed()
+    nki._options.set_defaults(time=False)
+    try:
+        assert not timed()
+    finally:
+        nki._options.clear_defaults()
+    assert timed()
+
+
+def test_arguments_by_place_by_name_and_left_out_are_the_same():
+    @nki.jit
+    def scaled(x, by=ramp(4, 4) + 2, add=1.0):
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        y = nl.multiply(nl.load(x), nl.load(by))
+        nl.store(out, nl.add(y, add))
+        return out
+
+    x, by = ramp(4, 4), ramp(4, 4) + 2
+    for given in (scaled(x), scaled(x, by), scaled(x, by, 1.0),
+                  scaled(x, add=1.0), scaled(by=by, x=x)):
+        np.testing.assert_array_equal(given, x * by + 1)
+    for wrong in ((), (x, by, 1.0, 2.0)):
+        with pytest.raises(TypeError, match="scaled"):
+            scaled(*wrong)
+
+
 def test_a_tile_cannot_be_returned():
     @nki.jit
     def kernel(x):

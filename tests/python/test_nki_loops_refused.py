@@ -65,6 +65,40 @@ def test_a_while_that_is_left_is_seen_when_it_is_entered_anew():
     assert caught.value.id == "nki.loop_left"
 
 
+def counting(skip, around=1):
+    """A `while` that `continue`s, of 3 rounds, `around` times."""
+
+    @nki.jit(max_instructions=10_000)
+    def kernel(x):
+        tile, one = nl.load(x), nl.load(x[0:1, 0:1])
+        reg = nisa.register_alloc()
+        for _ in range(around):
+            nisa.memset(dst=one, value=3.0)
+            left = nl.copy(one, dtype=nl.int32)
+            nisa.register_load(reg, left)
+            while reg:
+                nisa.tensor_scalar(dst=left, data=left, op0=nl.subtract,
+                                   operand0=1.0)
+                nisa.register_load(reg, left)
+                if skip:
+                    continue
+                nisa.tensor_scalar(dst=tile, data=tile, op0=nl.add,
+                                   operand0=1.0)
+        out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)
+        nl.store(out, tile)
+        return out
+
+    return kernel
+
+
+@pytest.mark.parametrize("around", [1, 2])
+def test_continue_ends_a_round_of_a_while(around):
+    """Python knows the condition: what follows is in no round, or in each."""
+    x = ramp(4, 4)
+    np.testing.assert_array_equal(counting(True, around)(x), x)
+    np.testing.assert_array_equal(counting(False, around)(x), x + 3 * around)
+
+
 @pytest.mark.parametrize("flag", [0, 1, 5])
 def test_a_while_loop_of_one_round_is_a_branch_of_the_device(flag):
     """What nki.register_branch says to write."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 import warnings
@@ -245,3 +246,45 @@ def test_values_on_both_sides_of_a_meeting_are_seen(capsys):
     out = capsys.readouterr().out
     assert "0 <theirs" in out and "1 <theirs" in out
     assert "[4.0 5.0]" in out and "[2.0 3.0]" in out
+
+
+def warned(look):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        during(look)
+    return [str(w.message) for w in found]
+
+
+@pytest.mark.parametrize("take", [
+    lambda t: np.asarray(t).max() > 3, np.array, np.ascontiguousarray,
+    lambda t: np.array(t, np.float64), np.asarray])
+def test_an_array_of_the_host_made_of_a_tensor_is_warned_about(take):
+    """A branch on it could not be refused: NumPy gives an array of its own."""
+
+    def look(tile):
+        for _ in range(3):
+            value = take(tile)
+        if np.all(value):
+            pass
+
+    (said,) = warned(look)
+    assert "'tile' become an array of the host" in said
+    assert f"{__file__}:" in said
+
+
+def test_looking_with_numpy_is_not_warned_about():
+    def look(tile):
+        want = 2 * ramp(2, 3)
+        np.testing.assert_allclose(tile, want)
+        np.testing.assert_array_equal(np.asarray(tile), want)
+        assert np.array_equal(np.asarray(tile)[0], want[0])
+        assert (
+            np.asarray(tile).sum()
+            == 30
+        )
+        print("so far", np.asarray(tile), np.array2string(np.asarray(tile)))
+        np.linalg.norm(tile)
+        np.histogram(tile)
+        np.save(io.BytesIO(), tile)
+
+    assert warned(look) == []

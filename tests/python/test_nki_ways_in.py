@@ -273,7 +273,7 @@ print(_options.defaults())
         *("--allow", "alu.nan,nan.produced"),
         *("--seed", "3", "--schedule", "5", "--precise-fp", "0"),
         *("--max-instructions", "1000", "--time", "off"),
-        *("--stop-at-nan", "k.py"),
+        *("--max-wall-time", "60", "--stop-at-nan", "k.py"),
         files={"k.py": script},
         NEURON_PLATFORM_TARGET_OVERRIDE="trn1",
     )
@@ -285,8 +285,47 @@ print(_options.defaults())
         "Options(target='trn3', api=(0, 5), numerics={'matmul': 'chain'}, "
         "checks='memory', allow=('alu.nan', 'nan.produced'), strict=True, "
         "strict_frontend=False, seed=3, schedule=5, precise_fp=False, "
-        "max_instructions=1000, time=False, stop_at_nan=True"
+        "max_instructions=1000, max_wall_time=60.0, time=False, stop_at_nan=True"
     )
+
+
+@pytest.mark.parametrize("driver", ["torch_xla", "jax.numpy"])
+def test_a_script_that_drives_a_device_gets_a_hint(
+    run: Run, driver: str
+) -> None:
+    script = f"import sys; sys.modules[{driver!r}] = None\nimport {driver}\n"
+    done = run("-m", "trnemu.nki", "k.py", files={"k.py": script})
+    assert done.returncode == FAULT
+    assert "ModuleNotFoundError" in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"hint: {driver.partition('.')[0]}")
+    assert "call them with arrays of NumPy" in last
+    other = run("-m", "trnemu.nki", "k.py", files={"k.py": "import nothing_"})
+    assert "hint:" not in other.stderr and other.returncode == FAULT
+
+
+def test_a_script_that_launches_no_kernel_is_told(run: Run) -> None:
+    for files, said in (
+        (KERNEL, "defines 1 kernel and launches none"),
+        (KERNEL + "nki.jit(double)\n", "defines 2 kernels and launches none"),
+        (DOUBLE, ""),
+        (KERNEL + "import trnemu.nki\ntrnemu.nki.trace(double, x)\n", ""),
+        ("print(1)\n", ""),
+    ):
+        done = run("-m", "trnemu.nki", "k.py", files={"k.py": files})
+        assert done.returncode == SUCCESS
+        assert said in done.stderr if said else done.stderr == ""
+
+
+def test_a_summary_says_where_its_target_comes_from(run: Run) -> None:
+    """Public samples set the variable when they are imported."""
+    variable = "NEURON_PLATFORM_TARGET_OVERRIDE"
+    script = f"import os; os.environ[{variable!r}] = 'trn3'\n" + DOUBLE
+    call = ("-m", "trnemu.nki", "--summary")
+    done = run(*call, "k.py", files={"k.py": script})
+    assert done.stderr.startswith(f"double, on trn3 as {variable} says:\n")
+    done = run(*call, "--target", "trn1", "k.py", files={"k.py": script})
+    assert done.stderr.startswith("double:\ntarget        trn1\n")
 
 
 def test_the_help_s_example_works(run: Run) -> None:

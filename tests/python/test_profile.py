@@ -552,3 +552,153 @@ def test_what_compare_profile_cannot_compare(tmp_path):
     assert command("compare-profile", a, c).returncode == MALFORMED
     assert command("compare-profile", a, tmp_path / "no").returncode == USAGE
     assert command("compare-profile", a, b, "--rename", "x").returncode == USAGE
+
+
+def compared(tmp_path, theirs, *options):
+    (tmp_path / "ours.csv").write_text(
+        HEAD + "Vector,ADD,0,110\nVector,ADD,200,90\n")
+    (tmp_path / "theirs.csv").write_text(theirs)
+    return command("compare-profile", tmp_path / "ours.csv",
+                   tmp_path / "theirs.csv", *options)
+
+
+@pytest.mark.parametrize(("rows", "words"), [
+    ("Vector,ADD,0,-5\nVector,ADD,9,1\n", "line 2: duration_ns is negative"),
+    ("Vector,ADD,0,1\nVector,ADD,9\n", "line 3 has 3 fields, the header 4"),
+    ("Vector,ADD,0,1\nVector,ADD,9,1,7\n", "line 3 has 5 fields"),
+])
+def test_a_table_that_is_cut_off_or_runs_backwards_is_refused(rows, words,
+                                                              tmp_path):
+    done = compared(tmp_path, HEAD + rows, "--max-error", "50")
+    assert done.returncode == MALFORMED
+    assert words in done.stderr
+
+
+def test_an_end_before_its_start_is_refused(tmp_path):
+    done = compared(tmp_path, "engine,opcode,start_ts,end_ts\nVector,ADD,9,8\n")
+    assert done.returncode == MALFORMED
+    assert "end_ts is before start_ts" in done.stderr
+
+
+def test_durations_of_zero_are_counted_and_satisfy_no_bound(tmp_path):
+    both = HEAD + "Vector,ADD,0,0\nVector,ADD,200,0\n"
+    done = compared(tmp_path, both)
+    assert done.returncode == SUCCESS
+    assert "2 of them have a duration of 0 in theirs" in done.stdout
+    done = compared(tmp_path, both, "--max-error", "10")
+    assert done.returncode == FAULT
+    assert "nothing that matches has a duration" in done.stderr
+    one = HEAD + "Vector,ADD,0,0\nVector,ADD,200,100\n"
+    report = json.loads(compared(tmp_path, one, "--json").stdout)
+    validate(report)
+    assert report["without_duration"] == 1
+    assert report["median_error"] == pytest.approx(0.1)
+
+
+def test_a_rename_takes_any_case_and_must_be_of_an_opcode_there(tmp_path):
+    theirs = HEAD + "Vector,Sum,0,110\n"
+    assert compared(tmp_path, theirs, "--rename",
+                    "sUm=add").returncode == SUCCESS
+    done = compared(tmp_path, theirs, "--rename", "SUN=ADD")
+    assert done.returncode == USAGE
+    assert "no opcode SUN; did you mean SUM?" in done.stderr
+
+
+@pytest.mark.parametrize("bound", ["nan", "-1", "x"])
+def test_a_bound_of_the_error_is_a_number_from_0(bound, tmp_path):
+    done = compared(tmp_path, HEAD + "Vector,ADD,0,110\n", "--max-error", bound)
+    assert done.returncode == USAGE
+
+
+def test_what_waits_for_the_launch_is_the_launch():
+    profile = trnemu.profile(made(simple), launch_overhead=True)
+    path = profile.critical_path
+    assert path[0]["cause"] == "launch overhead"
+    assert path[0]["to"] - path[0]["from"] == pytest.approx(9400)
+    assert profile.summary["critical_path_launch_overhead_percent"] == (
+        pytest.approx(9400 / profile.time_ns))
+    assert not any(p["cause"] == "launch overhead"
+                   for p in trnemu.profile(made(simple)).critical_path)
+
+
+def test_a_negative_number_of_records_is_none():
+    with pytest.raises(ValueError, match="max_records must not be negative"):
+        trnemu.profile(made(simple), max_records=-1)
+
+
+def test_counters_end_at_nothing():
+    profile = trnemu.profile(made(multiplied))
+    counters = profile.data["counters"]
+    series = [counters["hbm_bandwidth"], *counters["sbuf_bytes"],
+              *counters["psum_bytes"]] if isinstance(
+                  counters["sbuf_bytes"], list) else [counters["hbm_bandwidth"]]
+    assert all(s["v"][-1] == 0 for s in series)
+
+
+def test_products_without_hbm_have_no_intensity(tmp_path):
+    def body(b):
+        w, x = b.sbuf((128, 128), "bfloat16"), b.sbuf((128, 512), "bfloat16")
+        y = b.psum((128, 512), "float32")
+        for t in (w, x):
+            b.memset(dst=t, value=1.0)
+        b.nc_matmul(dst=y, stationary=w, moving=x)
+    profile = trnemu.profile(made(body))
+    assert "mm_arithmetic_intensity" not in profile.summary
+    assert profile.summary["mfu_max_achievable_estimated_percent"] == 1
+    assert profile.data["roofline"]["intensity"] is None
+    assert "no HBM traffic, so that memory sets no bound" in str(profile)
+
+
+def tiled(early):
+    """A matmul in four tiles, every tile in a buffer of its own; sync triggers
+    all transfers. early: the next tile's loads come before the store."""
+    def body(b):
+        a = b.input("a", (512, 128), "bfloat16")
+        w = b.input("w", (512, 2048), "bfloat16")
+        y = b.output("y", (128, 2048), "float32")
+
+        def load(n):
+            tiles = []
+            for k in range(0, 512, 128):
+                ta = b.sbuf((128, 128), "bfloat16")
+                tw = b.sbuf((128, 512), "bfloat16")
+                b.dma_copy(dst=ta, src=a[k:k + 128])
+                b.dma_copy(dst=tw, src=w[k:k + 128, n:n + 512])
+                tiles.append((ta, tw))
+            return tiles
+        columns = list(range(0, 2048, 512))
+        current = load(columns[0])
+        for i, n in enumerate(columns):
+            more = i + 1 < len(columns)
+            if early and more:
+                following = load(columns[i + 1])
+            s, o = b.psum((128, 512), "float32"), b.sbuf((128, 512), "float32")
+            for ta, tw in current:
+                b.nc_matmul(dst=s, stationary=ta, moving=tw)
+            b.activation(dst=o, op="gelu", data=s)
+            b.dma_copy(dst=y[:, n:n + 512], src=o)
+            if more:
+                current = following if early else load(columns[i + 1])
+    return body
+
+
+def test_loads_behind_a_store_are_told_from_a_lack_of_buffers():
+    late = trnemu.profile(made(tiled(early=False)))
+    early = trnemu.profile(made(tiled(early=True)))
+    given = {r.id: r for r in late.recommendations}
+    assert "no_overlap" not in given
+    assert "trigger=" in given["loads_behind_stores"].text
+    # What is said to be the most that can be saved is at least what is saved.
+    assert (given["loads_behind_stores"].saves_ns
+            >= late.time_ns - early.time_ns > 0.1 * late.time_ns)
+    assert "loads_behind_stores" not in {r.id for r in early.recommendations}
+
+
+def test_loops_alone_leave_nothing_to_share():
+    def body(b):
+        t = b.sbuf((128, 8), "float32")
+        b.memset(dst=t, value=0.0)
+        with b.fori_loop(0, 100):
+            b.activation(dst=t, op="square", data=t)
+    profile = trnemu.profile(made(body))
+    assert "engine_imbalance" not in {r.id for r in profile.recommendations}

@@ -396,8 +396,17 @@ def test_the_gains_are_those_of_the_bandwidths(tmp_path):
                                    ([RATE], 54.4, 3000),
                                    ([HBM, RATE], 54.4, 6000)):
             got = _time(WHAT_IF[name], tmp_path, changes) / 1000
+            # The first transfer of core 1 gets what that of core 0 leaves of the
+            # stack, a quarter at least: 8 rows that move slower.
+            late = 0
+            if name.startswith("loads on two cores"):
+                stack = hbm / 4
+                left = max(stack / 4, stack - 16 * rate)
+                late = 8 * 32768 * (16 / left - max(1 / rate, 32 / stack)) / 1e3
+                late = max(0, late)
             # What is around the stream: 751 + 293 + 314.5 ns at most.
-            assert 0 < got - us(rate, hbm, shares) < 1.5, (name, changes)
+            assert 0 < got - us(rate, hbm, shares) < 1.5 + late, (name, changes)
+            assert late < 12
 
 
 def test_the_limit_of_the_tensor_engine_can_be_taken_out(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 
 from trnemu import _trnemu
-from trnemu._run import Device, RunResult
+from trnemu._run import _DEFAULTS, Device, Hardware, RunResult, _hardware
 from trnemu._trnemu import Program
 
 
@@ -101,6 +101,7 @@ def bench(
     target: str | None = None,
     runs: int = 5,
     values: bool = True,
+    hardware: Hardware | None = None,
     **options: Any,
 ) -> ProgramCost: ...
 
@@ -116,6 +117,7 @@ def bench(
     op: str = "",
     engine: str = "",
     partitions: int = 128,
+    hardware: Hardware | None = None,
 ) -> list[CostRow]: ...
 
 
@@ -132,9 +134,13 @@ def bench(program: Any, inputs: Any = None, **options: Any) -> Any:
     or "64:8192"; dtype, placement ("psum:sbuf"), op, engine and partitions as
     there. What is left out takes the operation's own.
 
+    hardware=: a description that replaces the one built in, a path or its text
+    (docs/what-if.md); it is of one target.
+
     Raises Fault, and ValueError for what is wrong with a query.
     """
     if isinstance(program, Program):
+        _known(options, _OF_PROGRAMS, "of a program")
         return _of_program(program, inputs, **options)
     if not isinstance(program, str):
         raise TypeError(
@@ -143,7 +149,24 @@ def bench(program: Any, inputs: Any = None, **options: Any) -> Any:
         )
     if inputs is not None:
         raise TypeError("the table of an operation takes no inputs")
+    _known(options, _OF_OPERATIONS, "of an operation")
     return _of_operation(program, **options)
+
+
+_OF_OPERATIONS = (
+    "sizes", "dtype", "placement", "target", "op", "engine", "partitions",
+    "hardware",
+)
+_OF_PROGRAMS = ("target", "runs", "hardware", *_DEFAULTS)
+
+
+def _known(options: Mapping[str, Any], known: Iterable[str], of: str) -> None:
+    for name in options:
+        if name not in known:
+            raise TypeError(
+                f"trnemu.bench {of} has no option {name!r}; there are "
+                f"{', '.join(known)}"
+            )
 
 
 def _of_program(
@@ -152,6 +175,7 @@ def _of_program(
     *,
     target: str | None = None,
     runs: int = 5,
+    hardware: Hardware | None = None,
     **options: Any,
 ) -> ProgramCost:
     if runs < 1:
@@ -160,7 +184,9 @@ def _of_program(
     for name, (shape, dtype) in program.inputs.items():
         if name not in given:
             given[name] = np.zeros(shape, dtype.numpy)
-    device = Device(program.target if target is None else target, program.cores)
+    device = Device(
+        program.target if target is None else target, program.cores, hardware
+    )
     loaded = device.load(program, options.get("allow", ()))
     seconds = []
     for _ in range(runs):
@@ -191,6 +217,7 @@ def _of_operation(
     op: str = "",
     engine: str = "",
     partitions: int = 128,
+    hardware: Hardware | None = None,
 ) -> list[CostRow]:
     if isinstance(sizes, str):
         sizes = _trnemu.cost_sizes(sizes)
@@ -204,6 +231,7 @@ def _of_operation(
         op,
         engine,
         partitions,
+        *_hardware(hardware),
     )
     return [
         CostRow(**{**row, "laws": tuple(Law(**law) for law in row["laws"])})

@@ -15,6 +15,7 @@ from trnemu import _trnemu
 from trnemu._limits import whole
 from trnemu._run import (
     _DEFAULTS,
+    Hardware,
     RunResult,
     _inputs,
     _load,
@@ -154,14 +155,16 @@ def profile(
     *,
     name: str = "",
     max_records: int | None = None,
+    hardware: Hardware | None = None,
     **options: Any,
 ) -> ProfileReport:
     """Runs a program and says where its time goes.
 
-    inputs: of every input tensor; None computes no values, only time, and needs
-    no inputs. target: another generation than the program's. name: what to call
+    inputs: of every input tensor; None or none of them computes no values, only
+    time, which needs no inputs. target: another generation than the program's. name: what to call
     it in reports. max_records: most instructions and DMA parts to keep, of
-    about 90 bytes each (8 million). options: those of trnemu.run, without
+    about 90 bytes each (8 million). hardware: a description that replaces the
+    one built in, a path or its text (docs/what-if.md). options: those of trnemu.run, without
     schedule and time. Raises Fault.
     """
     for option in options:
@@ -170,18 +173,20 @@ def profile(
                 f"trnemu.profile has no option {option!r}; there are "
                 f"{', '.join(k for k in _DEFAULTS if k not in _REFUSED)}"
             )
-    if inputs is None:
+    if inputs is None or (
+        not inputs and isinstance(program, Program) and program.inputs
+    ):
         if options.setdefault("values", False):
             raise TypeError("values=True needs inputs")
-        inputs = {
-            key: np.zeros(shape, dtype.numpy)
-            for key, (shape, dtype) in program.inputs.items()
-        }
+        inputs = {}
     given = _options(**{**_DEFAULTS, **options})
     limit = whole("max_records", max_records, "records")
+    if limit is not None and limit < 0:
+        raise ValueError(f"max_records must not be negative, but it is {limit}")
     executable = _load(
         program, target, _names(options.get("allow", ())),
         given["max_host_memory"],
+        hardware,
     )
     arrays = _inputs(program.inputs, inputs)
     result, data = executable._executable.profile(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import pathlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -100,10 +102,35 @@ class RunResult:
         return self._result.summary()
 
     def __repr__(self) -> str:
+        time = f"{self.time_ns} ns" if self._result.timed else "no time"
         return (
-            f"<RunResult on {self.target}, {self.time_ns} ns, outputs "
+            f"<RunResult on {self.target}, {time}, outputs "
             f"{', '.join(self.outputs) or 'none'}>"
         )
+
+
+Hardware = str | os.PathLike[str]
+
+
+def _hardware(hardware: Hardware | None) -> tuple[str, str]:
+    """The text of a hardware description, and what to call it in errors."""
+    if hardware is None:
+        return "", ""
+    if not isinstance(hardware, (str, os.PathLike)):
+        raise TypeError(
+            "hardware must be a path or the text of a description, not "
+            f"{type(hardware).__name__}"
+        )
+    if isinstance(hardware, str) and "\n" in hardware:
+        return hardware, "hardware"
+    try:
+        text = pathlib.Path(hardware).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise _input_fault(
+            "input.hardware", f"cannot read hardware: {error}"
+        ) from None
+    # An empty file is no description, while no text is the one built in.
+    return text or "\n", str(hardware)
 
 
 def _input_fault(id: str, message: str, name: str = "") -> Exception:
@@ -119,10 +146,14 @@ def _dtype_named(dtype: np.dtype[Any]) -> Dtype | None:
         return None
 
 
+# As the extension takes it: name, dtype, shape, bytes.
+_Input = tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]
+
+
 def _input(
     name: str, array: Any, tensors: Mapping[str, tuple[Any, Dtype]]
-) -> tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]:
-    """An input as the extension takes it: name, dtype, shape, bytes."""
+) -> _Input:
+    """An input as the extension takes it."""
     if not isinstance(name, str):
         raise TypeError(f"input names must be str, not {type(name).__name__}")
     if not isinstance(array, (np.ndarray, np.generic)):
@@ -151,13 +182,19 @@ def _input(
             f"{dtype.name}{order}; nothing is cast silently",
             name,
         )
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return name, str(actual), array.shape, data
+    assert actual is not None
+    return _bytes_of(name, np.ascontiguousarray(array), actual)
+
+
+def _bytes_of(
+    name: str, array: np.ndarray[Any, Any], dtype: Dtype
+) -> _Input:
+    return name, str(dtype), array.shape, array.reshape(-1).view(np.uint8)
 
 
 def _inputs(
     tensors: Mapping[str, tuple[Any, Dtype]], inputs: Mapping[str, Any]
-) -> list[tuple[str, str, tuple[int, ...], np.ndarray[Any, Any]]]:
+) -> list[_Input]:
     if not isinstance(inputs, Mapping):
         raise TypeError(
             "inputs must be a mapping of names to arrays, not "
@@ -356,7 +393,14 @@ class Executable:
         options: dict[str, Any],
         into: Mapping[str, np.ndarray[Any, Any]] | None = None,
     ) -> RunResult:
-        arrays = _inputs(self._tensors, inputs)
+        return self._run_with(_inputs(self._tensors, inputs), options, into)
+
+    def _run_with(
+        self,
+        arrays: list[_Input],
+        options: dict[str, Any],
+        into: Mapping[str, np.ndarray[Any, Any]] | None = None,
+    ) -> RunResult:
         if into:
             options["into"] = {
                 name: array.reshape(-1).view(np.uint8)
@@ -382,11 +426,18 @@ class Device:
 
     target: "trn1", "trn2" or "trn3". cores: physical cores, 1 or 2. HBM
     persists between runs: constants are copied once, inout tensors keep their
-    values. Raises ValueError for an unknown target, Fault for other cores.
+    values. hardware: a description that replaces the one built in, a path or
+    its text (docs/what-if.md). Raises ValueError for an unknown target, Fault
+    for other cores and descriptions that are not right.
     """
 
-    def __init__(self, target: str = "trn2", cores: int = 1) -> None:
-        self._device = _trnemu.Device(target, cores)
+    def __init__(
+        self,
+        target: str = "trn2",
+        cores: int = 1,
+        hardware: Hardware | None = None,
+    ) -> None:
+        self._device = _trnemu.Device(target, cores, *_hardware(hardware))
 
     @property
     def target(self) -> str:
@@ -437,6 +488,7 @@ def run(
     max_host_memory: int | None = None,
     throttle: bool = True,
     launch_overhead: bool = False,
+    hardware: Hardware | None = None,
 ) -> RunResult:
     """Runs a program once on a fresh device.
 
@@ -453,7 +505,8 @@ def run(
     numerics: rules that documents leave open, by key; docs/numerics.md.
     seed: of the device's random generators.
     max_instructions: a budget; None is 10**9 for programs with loops.
-    time: False does not simulate time. values: False simulates time alone.
+    time: False does not simulate time. values: False simulates time alone,
+        needs no inputs and gives no outputs.
     stop_at_nan: the first NaN or infinity that comes of finite inputs is a
         Fault (nan.produced, nan.infinity_produced).
     max_time_ns: a budget of simulated time, with the timed schedule.
@@ -462,6 +515,8 @@ def run(
         before any is allocated.
     throttle: False lets the tensor engine run at full rate after it has idled.
     launch_overhead: True adds the fixed device time of a kernel launch.
+    hardware: a description that replaces the one built in, a path or its text
+        (docs/what-if.md); summary() says what it changes.
 
     Raises Fault; what is wrong with inputs or options is also a ValueError.
     """
@@ -482,25 +537,35 @@ def run(
         "launch_overhead": launch_overhead,
     }
     allow = _names(allow)
-    executable = _load(program, target, allow, max_host_memory)
+    executable = _load(program, target, allow, max_host_memory, hardware)
     return executable.run(inputs, allow=allow, **options)
+
+
+def options_of_runs(**options: Any) -> dict[str, Any]:
+    """Options of run(), checked, for run_into."""
+    return _options(**{**_DEFAULTS, **options})
 
 
 def run_into(
     program: Program,
     inputs: Mapping[str, np.ndarray[Any, Any]],
     into: Mapping[str, np.ndarray[Any, Any]],
-    **options: Any,
+    options: Mapping[str, Any],
 ) -> RunResult:
     """run(), which puts outputs into arrays of the caller's, name -> array.
+    options: of options_of_runs().
 
-    Each must be writeable, C-contiguous and exactly as its output. They are
-    written when the run has succeeded.
+    All arrays must be C-contiguous and exactly as their tensors, outputs
+    writeable. They are written when the run has succeeded.
     """
-    allow = _names(options.get("allow", ()))
-    executable = _load(program, None, allow)
-    given = _options(**{**_DEFAULTS, **options, "allow": allow})
-    return executable._run(inputs, given, into)
+    executable = _load(program, None, options["allow"])
+    arrays = [
+        _bytes_of(name, array, dtype)
+        if (dtype := _dtype_named(array.dtype))
+        else _input(name, array, program.inputs)  # which says what is wrong
+        for name, array in inputs.items()
+    ]
+    return executable._run_with(arrays, dict(options), into)
 
 
 def _load(
@@ -508,13 +573,16 @@ def _load(
     target: str | None,
     allow: Iterable[str],
     max_host_memory: int | None = None,
+    hardware: Hardware | None = None,
 ) -> Executable:
     """The program on a fresh device."""
     if not isinstance(program, Program):
         raise TypeError(
             f"program must be a trnemu.Program, not {type(program).__name__}"
         )
-    device = Device(program.target if target is None else target, program.cores)
+    device = Device(
+        program.target if target is None else target, program.cores, hardware
+    )
     return device.load(program, allow, max_host_memory)
 
 

@@ -35,6 +35,7 @@ def is_torch(value: Any) -> bool:
     )
 
 
+_AS_THEY_ARE = frozenset((int, float, bool, str, bytes, type(None)))
 # How NumPy carries what it has no type for.
 _CARRIERS = {
     "bfloat16": ("int16", ml_dtypes.bfloat16),
@@ -111,7 +112,11 @@ class Arguments:
 
     def enter(self, name: str, value: Any) -> Any:
         """A value as the kernel sees it."""
-        if isinstance(value, (NkiTensor, str, bytes)) or value is None:
+        if type(value) is np.ndarray:
+            return self._array(name, value, value)
+        if type(value) in _AS_THEY_ARE or isinstance(value, NkiTensor):
+            return value
+        if isinstance(value, (str, bytes)):
             return value
         if isinstance(value, TensorSpec):
             return self._specified(name, value)
@@ -296,6 +301,8 @@ def _share(one: _Given, other: _Given) -> bool:
     two of its elements."""
     if one is not other:
         return np.shares_memory(one.array, other.array, max_work=100_000)
+    if one.array.flags.c_contiguous:
+        return False
     extent = one.array.itemsize
     for stride, count in sorted(
         (abs(s), n)

@@ -101,8 +101,20 @@ def _refuse_nested(message: str, remedy: str) -> NoReturn:
     )
 
 
+def profiled(name: str, options: _options.Options, values: bool) -> None:
+    """ValueError for options that a profile does not have. values: whether the
+    run computes them."""
+    reason = options.untimed()
+    if options.stop_at_nan and not values:
+        reason = "stop_at_nan=True needs values, which a TensorSpec has not"
+    if reason:
+        raise ValueError(f"{name}.profile: {reason}")
+
+
 def schedule(trace: Trace, edges: Iterable[Any]) -> None:
-    """Applies with_schedule's pairs. TypeError for what is none."""
+    """Applies with_schedule's pairs on every core; of names that are issued
+    several times the first with the first, the second with the second and so
+    on. TypeError for what is no pair."""
     for edge in edges:
         pair = tuple(edge) if isinstance(edge, (tuple, list)) else ()
         after, before = pair if len(pair) == 2 else (None, None)
@@ -115,17 +127,49 @@ def schedule(trace: Trace, edges: Iterable[Any]) -> None:
                 f"before) or (after, [before, ...]), not {edge!r}"
             )
         for name in befores:
-            _labelled(trace, after).depends_on(_labelled(trace, name))
+            _order(trace, after, name)
 
 
-def _labelled(trace: Trace, name: str) -> Any:
-    found = trace.labels.get(name)
-    if found is None:
-        nearest = _trnemu.nearest(name, list(trace.labels))
-        hint = f"; did you mean {nearest!r}?" if nearest else ""
+def _order(trace: Trace, after: str, before: str) -> None:
+    for name in (after, before):
+        _check_label(trace, name)
+    apart = True  # no core has both
+    for core, labels in enumerate(trace.labels):
+        afters, befores = labels.get(after, []), labels.get(before, [])
+        if not afters or not befores:
+            continue
+        apart = False
+        if len(afters) != len(befores):
+            on = f" on core {core}" if trace.cores > 1 else ""
+            refuse(
+                "illegal",
+                "nki.schedule_count",
+                f"with_schedule: {len(afters)} instructions have "
+                f"name={after!r}{on}, and {len(befores)} have "
+                f"name={before!r}: pairs are made of one each, in order",
+                remedy="give the instructions names of their own, such as "
+                "name=f'a{i}' in a loop",
+            )
+        for later, earlier in zip(afters, befores, strict=True):
+            later.depends_on(earlier)
+    if apart:
         refuse(
             "illegal",
             "nki.schedule_name",
-            f"with_schedule: no instruction has name={name!r}{hint}",
+            f"with_schedule: no core has instructions of both "
+            f"name={after!r} and name={before!r}",
+            remedy="nisa.core_barrier orders instructions of two cores",
         )
-    return found
+
+
+def _check_label(trace: Trace, name: str) -> None:
+    known = list(dict.fromkeys(n for labels in trace.labels for n in labels))
+    if name in known:
+        return
+    nearest = _trnemu.nearest(name, known)
+    hint = f"; did you mean {nearest!r}?" if nearest else ""
+    refuse(
+        "illegal",
+        "nki.schedule_name",
+        f"with_schedule: no instruction has name={name!r}{hint}",
+    )

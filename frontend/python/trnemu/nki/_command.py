@@ -10,6 +10,7 @@ from typing import Any
 from trnemu import __version__, _trnemu
 from trnemu._fault import Fault
 from trnemu.nki import _install, _options, _script
+from trnemu.nki._kernel import counts
 
 USAGE = 2
 _EXITS = {"input": USAGE, "unsupported": 3, "malformed": 4, "internal": 70}
@@ -114,6 +115,12 @@ def _parser() -> _Parser:
         help="budget of instructions for each launch",
     )
     add(
+        "--max-wall-time",
+        metavar="SECONDS",
+        type=float,
+        help="time on this host that each launch's run may take",
+    )
+    add(
         "--precise-fp",
         metavar="0|1",
         choices=("0", "1"),
@@ -193,6 +200,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
         "checks": args.checks,
         "seed": args.seed,
         "max_instructions": args.max_instructions,
+        "max_wall_time": args.max_wall_time,
         "strict": args.strict or None,
         "strict_frontend": args.strict_frontend or None,
         "stop_at_nan": args.stop_at_nan or None,
@@ -241,7 +249,39 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     except _script.ScriptFailed as failed:
         return _ended(failed.error, args.traceback)
+    _say_if_idle(parser.prog)
     return 0
+
+
+def _say_if_idle(prog: str) -> None:
+    """Says that a script has launched none of its kernels: many public ones
+    are made to be imported."""
+    defined = counts["defined"]
+    if defined and not counts["recorded"]:
+        kernels = "1 kernel" if defined == 1 else f"{defined} kernels"
+        sys.stdout.flush()
+        print(
+            f"{prog}: the script defines {kernels} and launches none; a launch "
+            "is a call with arrays, kernel(np.zeros(...))",
+            file=sys.stderr,
+        )
+
+
+# What the vendor's drivers of kernels import, beside nki.
+_DRIVERS = ("torch_xla", "torch_neuronx", "jax", "jax_neuronx", "libneuronxla")
+
+
+def _driver_hint(error: Exception) -> str:
+    name = getattr(error, "name", None) or ""
+    if not isinstance(error, ModuleNotFoundError):
+        return ""
+    if name.partition(".")[0] not in _DRIVERS:
+        return ""
+    return (
+        f"{name} drives the vendor's device; trnemu runs the kernels "
+        "themselves: import them and call them with arrays of NumPy, or with "
+        "tensors of torch on the host (docs/nki.md, Launching)"
+    )
 
 
 def _ended(error: Exception, traceback: bool) -> int:
@@ -251,6 +291,8 @@ def _ended(error: Exception, traceback: bool) -> int:
     if fault is None or traceback:
         sys.excepthook(type(error), error, error.__traceback__)
     if fault is None:
+        if hint := _driver_hint(error):
+            print(f"hint: {hint}", file=sys.stderr)
         return 1
     if not traceback:
         print(fault, file=sys.stderr)

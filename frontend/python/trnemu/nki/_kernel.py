@@ -14,14 +14,16 @@ import numpy as np
 
 from trnemu import _trnemu
 from trnemu._profile import ProfileReport, profile
-from trnemu._run import RunResult, explore, run_into
+from trnemu._run import RunResult, explore, options_of_runs, run_into
 from trnemu._trnemu import Program
 from trnemu.nki import _checks, _compat, _loops, _options, _trace
 from trnemu.nki._arguments import Arguments
 from trnemu.nki._checks import KernelWarning
 from trnemu.nki._lockstep import Lockstep
+from trnemu.nki._misfits import reword
+from trnemu.nki._options import Options
 from trnemu.nki._profiles import show
-from trnemu.nki._results import Recording, mark_outputs
+from trnemu.nki._results import Recording, check_alike, mark_outputs
 from trnemu.nki._save import save
 from trnemu.nki._trace import Trace, refuse
 
@@ -47,6 +49,7 @@ _OPTIONS = (
     "schedule",
     "precise_fp",
     "max_instructions",
+    "max_wall_time",
     "time",
     "stop_at_nan",
     "summary",
@@ -57,6 +60,8 @@ _OPTIONS = (
 )
 
 
+# Kernels that jit has made in this process, and recordings, for the command.
+counts = {"defined": 0, "recorded": 0}
 _REPLICATED = "race.replicated_write"
 _ORDERS = 8  # each takes one of the two cores first with even chances
 
@@ -105,6 +110,9 @@ class Kernel:
         self.edges = tuple(schedule)
         # Of the last launch; shared with kernel[2] and the like.
         self._last: dict[str, Any] = {}
+        # Of the last launch of this object, and what they are known for.
+        self._effect: tuple[Any, Any] = (None, None)
+        self._run_options: tuple[Any, dict[str, Any]] = (None, {})
 
     @property
     def program(self) -> Program | None:
@@ -148,8 +156,8 @@ class Kernel:
     def with_options(self, **options: Any) -> Kernel:
         """The kernel with other options: target, api, numerics, checks, allow,
         strict, strict_frontend, seed, schedule, precise_fp, max_instructions,
-        time, stop_at_nan, summary, save, profile, profile_html, profile_trace.
-        TypeError for an unknown one."""
+        max_wall_time, time, stop_at_nan, summary, save, profile, profile_html,
+        profile_trace. TypeError for an unknown one."""
         _check_names(options, _OPTIONS)
         return self._like(options={**self.options, **options})
 
@@ -193,6 +201,70 @@ class Kernel:
     def _known(self) -> dict[str, Any]:
         return _options.checked_of(self.options)
 
+    @functools.cached_property
+    def _by_place(self) -> tuple[tuple[str, ...], int, dict[str, Any]]:
+        """Parameters, how many must be given, and defaults, where all may be
+        given by place and none takes several; else what no call meets."""
+        simple = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = self._signature.parameters
+        if any(p.kind is not simple for p in parameters.values()):
+            return (), 1, {}
+        defaults = {
+            name: p.default
+            for name, p in parameters.items()
+            if p.default is not inspect.Parameter.empty
+        }
+        return tuple(parameters), len(parameters) - len(defaults), defaults
+
+    def _bind(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[dict[str, Any], inspect.BoundArguments]:
+        """The arguments by name: those given, and all. TypeError as a
+        call's."""
+        names, needed, defaults = self._by_place
+        if not kwargs and needed <= len(args) <= len(names):
+            # What follows, in a tenth of the time.
+            given = dict(zip(names, args, strict=False))
+            every = {**given}
+            for name in names[len(args) :]:
+                every[name] = defaults[name]
+            return given, _ByPlace(self._signature, every)
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(
+                f"{self.__name__}(): {error}{self._hint(kwargs)}"
+            ) from None
+        given = dict(bound.arguments)
+        bound.apply_defaults()
+        return given, bound
+
+    def _in_effect(self) -> _options.Options:
+        """The options of a launch now."""
+        state = _options.state()
+        if state != self._effect[0]:
+            effect = _compat.options(_options.in_effect(self._known))
+            self._effect = state, effect
+        return self._effect[1]
+
+    def _options_of_runs(self, options: _options.Options) -> dict[str, Any]:
+        """The options of a launch as a run takes them."""
+        if options is not self._run_options[0]:
+            given = options_of_runs(
+                checks=options.checks,
+                allow=options.allowed_of_runs(),
+                strict=options.strict,
+                schedule=options.schedule,
+                numerics=options.numerics,
+                seed=options.seed,
+                max_instructions=options.max_instructions,
+                time=options.time and options.precise_fp,
+                stop_at_nan=options.stop_at_nan,
+                max_wall_time=options.max_wall_time,
+            )
+            self._run_options = options, given
+        return self._run_options[1]
+
     def _hint(self, kwargs: Mapping[str, Any]) -> str:
         """What was meant by a keyword that the kernel does not have."""
         names = list(self._signature.parameters)
@@ -207,15 +279,8 @@ class Kernel:
 
     def enter(self, *args: Any, **kwargs: Any) -> Entered:
         """The arguments as tensors of a new program, which is empty else."""
-        try:
-            bound = self._signature.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(
-                f"{self.__name__}(): {error}{self._hint(kwargs)}"
-            ) from None
-        given = dict(bound.arguments)
-        bound.apply_defaults()
-        defaults = _compat.options(_options.in_effect(self._known))
+        given, bound = self._bind(args, kwargs)
+        defaults = self._in_effect()
         trace = Trace(self.__name__, self.cores, self.grid, defaults)
         arguments = trace.arguments = Arguments(trace)
         for name, value in bound.arguments.items():
@@ -224,6 +289,7 @@ class Kernel:
 
     def record(self, *args: Any, **kwargs: Any) -> Recording:
         """Records the kernel for these arguments."""
+        counts["recorded"] += 1
         entered = self.enter(*args, **kwargs)
         trace, arguments = entered.trace, entered.arguments
         bound = entered.bound
@@ -239,6 +305,9 @@ class Kernel:
             _trnemu.set_kernel(trace.code)
             try:
                 result = self.func(*bound.args, **bound.kwargs)
+            except TypeError as error:
+                reword(error)
+                raise
             finally:
                 here = outer if get_ident() == home else None
                 _trnemu.set_kernel(None if here is None else here.code)
@@ -255,7 +324,9 @@ class Kernel:
         with _trace.recording(trace):
             if self.cores == 2:
                 trace.lockstep = Lockstep(trace)
-                result = trace.lockstep.run(body)[0]
+                results = trace.lockstep.run(body)
+                check_alike(*results)
+                result = results[0]
             else:
                 result = body()
             _checks.schedule(trace, self.edges)
@@ -268,13 +339,22 @@ class Kernel:
     def profile(self, *args: Any, **kwargs: Any) -> ProfileReport:
         """Where the kernel's time goes for these arguments (docs/profile.md),
         which are not written to. Tensors may be trnemu.nki.TensorSpec(shape,
-        dtype): then no values are computed. Options as at a launch, without
-        schedule. Fault as at a launch."""
+        dtype): then no values are computed. Options, findings and what is kept
+        as at a launch. Fault as at a launch; ValueError for options that a
+        profile does not have: schedule, time=False, precise_fp=False, and
+        stop_at_nan where no values are."""
         recording = self.record(*args, **kwargs)
+        defaults = recording.trace.options
         complete = recording.arguments.complete
-        return self._profile(
-            recording, self._inputs(recording) if complete else None
-        )
+        _checks.profiled(self.__name__, defaults, complete)
+        inputs = self._inputs(recording) if complete else None
+        if defaults.save:
+            save(self.__name__, recording.program, inputs, defaults.save)
+        report = self._profile(recording, inputs)
+        self._last["result"] = report.result
+        self._summarize(report.result, defaults)
+        _warn(report.result, 3)
+        return report
 
     def _profile(
         self,
@@ -287,18 +367,22 @@ class Kernel:
             inputs,
             name=self.__name__,
             checks=defaults.checks,
-            allow=defaults.allowed_of_runs(),
             strict=defaults.strict,
-            numerics=defaults.numerics,
-            seed=defaults.seed,
-            max_instructions=defaults.max_instructions,
-            stop_at_nan=defaults.stop_at_nan and inputs is not None,
+            stop_at_nan=defaults.stop_at_nan,
+            **_of_every_run(defaults),
         )
 
     def _inputs(
         self, recording: Recording
     ) -> dict[str, np.ndarray[Any, Any]]:
         return recording.inputs()
+
+    def _summarize(self, result: RunResult, defaults: Options) -> None:
+        if not defaults.summary:
+            return
+        variable = _options.says_environment(self._known)
+        on = f", on {result.target} as {variable} says" if variable else ""
+        print(f"{self.__name__}{on}:\n{result.summary()}", file=sys.stderr)
 
     def _launch(self, recording: Recording) -> Any:
         arguments = recording.arguments
@@ -309,6 +393,8 @@ class Kernel:
         arguments.check_written(recording.program.outputs)
         outputs = self._run(recording)
         arguments.write_back(outputs)
+        # They refer to each other: without that, all is freed with the launch.
+        recording.trace.arguments = None
         return recording.results(outputs)
 
     def _run(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
@@ -323,13 +409,10 @@ class Kernel:
             show(self.__name__, report, defaults)
         else:
             result = self._last["result"] = self._run_into(recording, inputs)
-        if defaults.summary:
-            print(f"{self.__name__}:\n{result.summary()}", file=sys.stderr)
+        self._summarize(result, defaults)
         if any(f.id == _REPLICATED for f in result.diagnostics):
             self._compare_orders(recording, inputs)
-        for finding in result.diagnostics:
-            if finding.severity == "warning":
-                warnings.warn(KernelWarning(str(finding)), stacklevel=4)
+        _warn(result, 5)
         return dict(result.outputs)
 
     def _run_into(
@@ -342,15 +425,7 @@ class Kernel:
             recording.program,
             inputs,
             self._memory(recording),
-            checks=defaults.checks,
-            allow=defaults.allowed_of_runs(),
-            strict=defaults.strict,
-            schedule=defaults.schedule,
-            numerics=defaults.numerics,
-            seed=defaults.seed,
-            max_instructions=defaults.max_instructions,
-            time=defaults.time and defaults.precise_fp,
-            stop_at_nan=defaults.stop_at_nan,
+            self._options_of_runs(defaults),
         )
 
     def _memory(
@@ -374,15 +449,47 @@ class Kernel:
             recording.program,
             inputs,
             _ORDERS,
-            allow=defaults.allowed_of_runs(),
-            numerics=defaults.numerics,
-            seed=defaults.seed,
-            max_instructions=defaults.max_instructions,
             time=defaults.time and defaults.precise_fp,
+            **_of_every_run(defaults),
         )
 
     def __repr__(self) -> str:
         return f"<nki kernel {self.__name__}>"
+
+
+class _ByPlace(inspect.BoundArguments):
+    """Arguments that are all given by place, in order."""
+
+    def __init__(
+        self, signature: inspect.Signature, arguments: dict[str, Any]
+    ) -> None:
+        super().__init__(signature, arguments)  # type: ignore[arg-type]
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        return tuple(self.arguments.values())
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        return {}
+
+
+def _of_every_run(defaults: Options) -> dict[str, Any]:
+    """The options that run, explore and profile take alike."""
+    return {
+        "allow": defaults.allowed_of_runs(),
+        "numerics": defaults.numerics,
+        "seed": defaults.seed,
+        "max_instructions": defaults.max_instructions,
+        "max_wall_time": defaults.max_wall_time,
+    }
+
+
+def _warn(result: RunResult, stacklevel: int) -> None:
+    """Warns of a run's warnings."""
+    for finding in result.diagnostics:
+        if finding.severity == "warning":
+            warnings.warn(KernelWarning(str(finding)), stacklevel=stacklevel)
 
 
 def _plain(function: Any) -> Any:
@@ -423,7 +530,9 @@ def jit(function: Callable[..., Any] | None = None, **keywords: Any) -> Any:
     cores. mode, debug_kernel, show_compiler_tb, kernel_return,
     experimental_flags and additional_compile_opt concern the vendor's compiler
     alone, and are kept in Kernel.recorded. TypeError for any other, with the
-    nearest name.
+    nearest name. A kernel may be given for the function: what it has (options,
+    cores, schedule) stays, but for what is given anew. ValueError if target
+    and platform_target are two generations.
     """
     _check_names(
         keywords, (*_RECORDED, *_OPTIONS, "platform_target", "grid")
@@ -431,16 +540,38 @@ def jit(function: Callable[..., Any] | None = None, **keywords: Any) -> Any:
     recorded = {k: v for k, v in keywords.items() if k in _RECORDED}
     options = {k: v for k, v in keywords.items() if k in _OPTIONS}
     if "platform_target" in keywords:
-        options.setdefault("target", keywords["platform_target"])
+        options["target"] = _one_target(keywords)
 
     def make(f: Callable[..., Any]) -> Kernel:
-        f = f.func if isinstance(f, Kernel) else f
-        kernel = Kernel(f, recorded, options)
+        counts["defined"] += 1
+        if isinstance(f, Kernel):
+            kernel = f._like(
+                recorded={**f.recorded, **recorded},
+                options={**f.options, **options},
+            )
+        else:
+            kernel = Kernel(f, recorded, options)
         return kernel if keywords.get("grid") is None else kernel[
             keywords["grid"]
         ]
 
     return make if function is None else make(function)
+
+
+def _one_target(keywords: Mapping[str, Any]) -> Any:
+    """What platform_target= says, and target= beside it."""
+    name = keywords["platform_target"]
+    other = keywords.get("target")
+    if other is None or name is None:
+        return other or name
+    if _options.target_named(name, "platform_target") != _options.target_named(
+        other
+    ):
+        raise ValueError(
+            f"target={other!r} and platform_target={name!r} are two "
+            "generations; they are names of one option"
+        )
+    return name
 
 
 def simulate(kernel: Any, **options: Any) -> Kernel:

@@ -13,10 +13,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from trnemu import _trnemu
 from trnemu.nki import _trace
+from trnemu.nki._jumps import continues
 from trnemu.nki._source import tree_of
 from trnemu.nki._tensor import VirtualRegister, make_register
 from trnemu.nki._trace import Trace, refuse
@@ -239,7 +240,11 @@ def test(register: VirtualRegister) -> bool:
     if any(loop.frame is frame and loop.place == place for loop in loops[:-1]):
         _refuse_left("while", loops[-1])  # inside of it, and still open
     if loops and loops[-1].frame is frame and loops[-1].place == place:
-        if _ASKS_TWICE and loops[-1].entry == frame.f_lasti:
+        if (
+            _ASKS_TWICE
+            and loops[-1].entry == frame.f_lasti
+            and not continues(statement, tree_of(frame.f_code.co_filename))
+        ):
             _refuse_left("while", loops[-1])  # it is entered anew
         if loops[-1].register != register.index:
             refuse(
@@ -333,6 +338,26 @@ def _find(tree: ast.Module, place: _Place) -> ast.AST | None:
     return found
 
 
+def is_checked(frame: FrameType) -> bool:
+    """Whether what a frame asks for is of an assert, or an argument of print()
+    or of a function whose name begins with assert."""
+    tree = tree_of(frame.f_code.co_filename)
+    place = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    if tree is None or place[0] is None or place[2] is None:
+        return False
+    return any(
+        _is_check(node) and _contains(node, place[0], place[2])
+        for node in ast.walk(tree)
+    )
+
+
+def _is_check(node: ast.AST) -> TypeGuard[ast.Assert | ast.Call]:
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Assert)
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return name == "print" or name.startswith("assert")
+
+
 def use_of(frame: FrameType) -> str:
     """What a frame asks for the truth of something for: "assert", "branch" (an
     if, while, and, or, ...), "" for others, such as a call of bool()."""
@@ -351,7 +376,7 @@ def use_of(frame: FrameType) -> str:
     return "branch" if jumps or within else ""
 
 
-def _contains(node: ast.expr, line: int, column: int) -> bool:
+def _contains(node: ast.expr | ast.stmt, line: int, column: int) -> bool:
     start = (node.lineno, node.col_offset)
     end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
     return start <= (line, column) < end

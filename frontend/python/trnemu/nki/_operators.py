@@ -20,13 +20,15 @@ from trnemu.nki._values import (
     plain,
     text_of,
     values_of,
+    warn_array,
 )
 
 
 def _array(self: NkiTensor, dtype: Any = None, copy: Any = None) -> Any:
     """np.asarray(tensor): an array that no longer tells where it is from, so
-    that a branch on it goes unseen."""
+    that a branch on it goes unseen. The kernel's own code is warned."""
     values = values_of(self)
+    warn_array(self)
     if copy or dtype is not None:
         return values.astype(dtype or values.dtype)
     return values

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trnemu import _trnemu
-from trnemu._limits import flag, whole
+from trnemu._limits import flag, real, whole
 
 DEFAULT_TARGET = "trn2"
 """What the other front ends take too; the vendor's simulator takes trn3."""
@@ -54,8 +54,9 @@ class Options:
     """What a launch uses for arguments it was not given.
 
     target: "trn1", "trn2" or "trn3". api: the version of the NKI API.
-    numerics, checks, allow, strict, seed, schedule, max_instructions: as
-    trnemu.run takes them, and time and stop_at_nan. summary: print each
+    numerics, checks, allow, strict, seed, schedule, max_instructions,
+    max_wall_time (seconds on this host): as trnemu.run takes them, and time
+    and stop_at_nan. summary: print each
     launch's table to stderr. save: a folder that each launch's program and
     inputs are written to. profile: print each launch's profile to stderr;
     profile_html and profile_trace: files to write it to, too. strict_frontend:
@@ -74,6 +75,7 @@ class Options:
     schedule: str | int | None = None
     precise_fp: bool = True
     max_instructions: int | None = None
+    max_wall_time: float | None = None
     time: bool = True
     stop_at_nan: bool = False
     summary: bool = False
@@ -87,6 +89,12 @@ class Options:
         ValueError if the other options leave nothing to profile."""
         if not (self.profile or self.profile_html or self.profile_trace):
             return False
+        if reason := self.untimed():
+            raise ValueError(reason)
+        return True
+
+    def untimed(self) -> str:
+        """Why a launch with these options has no profile; "" if it has."""
         if not self.precise_fp:
             reason = "with precise_fp off there is none"
         elif not self.time:
@@ -94,8 +102,8 @@ class Options:
         elif self.schedule not in (None, "timed"):
             reason = f"schedule is {self.schedule!r}, not timed"
         else:
-            return True
-        raise ValueError(f"a profile is of simulated time, and {reason}")
+            return ""
+        return f"a profile is of simulated time, and {reason}"
 
     def allowed_of_runs(self) -> tuple[str, ...]:
         """allow, without ids of strict_frontend, which no run reports."""
@@ -227,6 +235,7 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     "max_instructions": lambda given: whole(
         "max_instructions", given, "instructions"
     ),
+    "max_wall_time": lambda given: real("max_wall_time", given, "seconds"),
     "time": lambda given: flag("time", given),
     "stop_at_nan": lambda given: flag("stop_at_nan", given),
     "summary": lambda given: flag("summary", given),
@@ -236,8 +245,9 @@ _CHECKED: dict[str, Callable[[Any], Any]] = {
     "profile_trace": _file("profile_trace"),
 }
 
-# Of the command line, by name of the field.
+# Of the command line, by name of the field, and how often they have changed.
 _set: dict[str, Any] = {}
+_changes = 0
 
 
 def checked(**given: Any) -> dict[str, Any]:
@@ -254,26 +264,30 @@ def checked(**given: Any) -> dict[str, Any]:
 def set_defaults(**given: Any) -> None:
     """Sets defaults that go before the environment, as the command line does;
     clear_defaults() takes them back. Errors as checked()."""
+    global _changes
     _set.update(checked(**given))
+    _changes += 1
 
 
 def clear_defaults() -> None:
     """Takes back what set_defaults has set."""
+    global _changes
     _set.clear()
+    _changes += 1
 
 
 def environment() -> dict[str, Any]:
     """What the environment says now. ValueError, with the variable and the
     values it takes, for a wrong one."""
     found: dict[str, Any] = {}
-    name = "NEURON_PLATFORM_TARGET_OVERRIDE"
-    if target := os.environ.get(name):
-        found["target"] = target_named(target, name)
-    name = "TRNEMU_NKI_API"
-    if version := os.environ.get(name):
-        found["api"] = api_version(version, name)
-    for variable, option in _SWITCHES.items():
-        value = os.environ.get(variable)
+    target, version, *switches = _trnemu.environment(_VARIABLES)
+    if target:
+        found["target"] = target_named(target, _TARGET)
+    if version:
+        found["api"] = api_version(version, _API)
+    for (variable, option), value in zip(
+        _SWITCHES.items(), switches, strict=True
+    ):
         if not value:
             continue
         if value not in ("0", "1"):
@@ -290,6 +304,8 @@ _SWITCHES = {
     "TRNEMU_NKI": None,
     "TRNEMU_NKI_STRICT_FRONTEND": "strict_frontend",
 }
+_TARGET, _API = "NEURON_PLATFORM_TARGET_OVERRIDE", "TRNEMU_NKI_API"
+_VARIABLES = (_TARGET, _API, *_SWITCHES)
 
 
 def defaults(**given: Any) -> Options:
@@ -307,6 +323,20 @@ def checked_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def in_effect(known: Mapping[str, Any]) -> Options:
     """defaults(), of options that were checked."""
     return Options(**{**environment(), **_set, **known})
+
+
+def state() -> tuple[Any, ...]:
+    """What the options in effect depend on beside those that are given: while
+    it is the same, they are."""
+    return _changes, _trnemu.environment(_VARIABLES)
+
+
+def says_environment(known: Mapping[str, Any]) -> str:
+    """The variable of the environment that decides the target of a launch with
+    these options of its own; "" if none does."""
+    decided = "target" in known or "target" in _set
+    return "" if decided or "target" not in environment() else _TARGET
+
 
 
 def target_in_effect() -> str:

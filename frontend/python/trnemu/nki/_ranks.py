@@ -30,6 +30,7 @@ _OPTIONS = (
     "strict_frontend",
     "seed",
     "max_instructions",
+    "max_wall_time",
 )
 _NOT_HERE = (
     "schedule",
@@ -77,8 +78,11 @@ def launch(
         numerics=effective.numerics,
         seed=effective.seed,
         max_instructions=effective.max_instructions,
+        max_wall_time=effective.max_wall_time,
         **options,
     )
+    for recording in recordings:  # as after a launch
+        recording.trace.arguments = None
     launched._last["result"] = result.ranks[0]
     if options.get("values", True):
         for recording, rank in zip(recordings, result.ranks, strict=True):

@@ -140,6 +140,32 @@ def tensors_in(result: Any) -> list[NkiTensor]:
     return found
 
 
+def check_alike(first: Any, second: Any) -> None:
+    """Refuses what core 0 and core 1 return if it is not the same tensors, or
+    parts of them, in the same order: the launch gives what core 0 returns."""
+    ours, theirs = tensors_in([first]), tensors_in([second])
+    if list(map(_identity, ours)) == list(map(_identity, theirs)):
+        return
+    refuse(
+        "illegal",
+        "nki.results_differ",
+        f"core 0 returns {_listed(ours)} and core 1 {_listed(theirs)}; a "
+        "launch has one result",
+        remedy="return the same shared_hbm tensors on both cores",
+    )
+
+
+def _identity(tensor: NkiTensor) -> Any:
+    view = (tensor.offset, tuple(tensor.shape), tuple(tensor.strides))
+    return tensor.name, str(tensor.dtype), *view
+
+
+def _listed(tensors: list[NkiTensor]) -> str:
+    return ", ".join(
+        f"'{t.name}' {tuple(t.shape)}" for t in tensors
+    ) or "no tensor"
+
+
 def mark_outputs(trace: Trace, result: Any) -> None:
     """Makes outputs of the tensors that a kernel returns.
 

@@ -18,18 +18,21 @@ from trnemu._trnemu import Program
 def save(
     name: str,
     program: Program,
-    inputs: Mapping[str, np.ndarray[Any, Any]],
+    inputs: Mapping[str, np.ndarray[Any, Any]] | None,
     folder: str,
 ) -> None:
     """Writes NAME.trn and NAME.INPUT.npy, with a number behind a name that is
-    taken, and says so with the command that runs them. Characters that are
-    special to shells or file systems become "_"."""
+    taken, and says so with the command that runs them; without inputs one that
+    needs none. Characters that are special to shells or file systems become
+    "_"."""
     path = pathlib.Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     file = _free(path, _plain(name), ".trn")
     program.save(str(file))
     command = ["trnemu", "run", str(file)]
-    for key, array in inputs.items():
+    if inputs is None:
+        command = ["trnemu", "profile", str(file), "--values", "off"]
+    for key, array in (inputs or {}).items():
         data = _free(path, f"{file.stem}.{_plain(key)}", ".npy")
         np.save(data, array)
         command += ["--input", f"{key}={data}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -36,6 +36,12 @@ class Shape(tuple[int, ...]):
         return not self == other
 
     __hash__ = tuple.__hash__
+
+
+# Methods of NumPy's arrays that are functions here.
+_LIKE_NUMPY = frozenset(
+    "all copy max mean min prod sum transpose var".split()
+)
 
 
 class NkiTensor(_trnemu.NkiView, NKIObject):
@@ -80,8 +86,17 @@ class NkiTensor(_trnemu.NkiView, NKIObject):
         A pattern lists names, with tuples of names for an axis that is several;
         fixed_sizes: the sizes of names that the shape does not tell.
         """
-        sizes = _sizes(self, src_pattern, dict(fixed_sizes or {}))
+        sizes = _sizes(self, src_pattern, _fixed(self, fixed_sizes or {}))
         source = [name for item in src_pattern for name in _tuple(item)]
+        unused = [name for name in sizes if name not in source]
+        if unused:
+            refuse(
+                "illegal",
+                "nki.rearrange",
+                f"rearrange: fixed_sizes has {unused[0]!r}, which is not in "
+                f"the pattern {src_pattern}",
+                operand=self.name,
+            )
         target = [name for item in dst_pattern for name in _tuple(item)]
         if sorted(source) != sorted(target):
             refuse(
@@ -128,6 +143,20 @@ class NkiTensor(_trnemu.NkiView, NKIObject):
             "nisa.tensor_scalar or nisa.dma_copy for the rest",
         )
 
+    def __getattr__(self, name: str) -> Any:
+        # Asked for what is not there; names of NumPy's methods are likely.
+        hint = ""
+        if name in _LIKE_NUMPY:
+            hint = (
+                f"; nl.{name}(tensor, ...) computes it on the device, "
+                f"np.{name}(tensor) of the values so far"
+            )
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}{hint}",
+            name=name,
+            obj=self,
+        )
+
     def __iter__(self) -> Any:
         return (self[i] for i in range(self.shape[0]))
 
@@ -143,6 +172,22 @@ class NkiTensor(_trnemu.NkiView, NKIObject):
 
 def _tuple(item: Any) -> tuple[str, ...]:
     return tuple(item) if isinstance(item, (tuple, list)) else (item,)
+
+
+def _fixed(tensor: NkiTensor, given: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes that are given, which must be whole and positive."""
+    sizes = {}
+    for name, size in given.items():
+        if isinstance(size, bool) or not hasattr(size, "__index__") or size < 1:
+            refuse(
+                "illegal",
+                "nki.rearrange",
+                f"rearrange: the size of {name!r} must be an int of at least "
+                f"1, not {size!r}",
+                operand=tensor.name,
+            )
+        sizes[name] = int(size)
+    return sizes
 
 
 def _sizes(

@@ -124,7 +124,8 @@ class Trace:
         self._names: dict[str, int] = {}
         self._shared: list[tuple[tuple[Any, ...], View]] = []
         self._next_shared = [0] * cores
-        self.labels: dict[str, Any] = {}  # name= -> the last of that name
+        # For each core name= -> the instructions of that name, in order.
+        self.labels: list[dict[str, list[Any]]] = [{} for _ in range(cores)]
         # Whether look() wants to see every instruction.
         self.watched = sys.stderr.isatty()
         self.ordered = 0  # nl.no_reorder blocks that are open

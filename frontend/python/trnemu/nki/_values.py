@@ -6,7 +6,8 @@ does not use may be read, so unwritten elements show as "--", and no finding
 about them is raised here: the launch reports what the kernel itself reads.
 
 Values are those of this run. A kernel that branches on them is refused, since
-the device cannot; one that reads them as numbers is warned about.
+the device cannot; one that reads them as numbers, or as an array of NumPy's
+own, is warned about.
 """
 
 from __future__ import annotations
@@ -300,20 +301,43 @@ def _module_of(frame: FrameType) -> str:
 
 def warn_number() -> None:
     frame = _kernel_frame()
+    if frame is not None and _is_first(frame):
+        _warn(
+            frame,
+            "a tensor's value becomes a number while the kernel is recorded; "
+            "in the program it is a constant of this run",
+        )
+
+
+def warn_array(tensor: NkiTensor) -> None:
+    """Of np.asarray(tensor) and the like in the kernel's own code, whose
+    result does not tell that it is of a tensor. What NumPy's functions and
+    test frameworks do is no more than looking, nor is print or an assert."""
+    frame = sys._getframe(2)  # of who has asked NumPy for an array
+    if _module_of(frame) in (*_QUIET, *_TESTERS) or not _is_first(frame):
+        return
+    if not _loops.is_checked(frame):
+        _warn(
+            frame,
+            f"the values of '{tensor.name}' become an array of the host while "
+            "the kernel is recorded; in the program they are constants of this "
+            "run, and a branch on them goes unseen. NumPy's functions take the "
+            "tensor itself",
+        )
+
+
+def _is_first(frame: FrameType) -> bool:
+    """Whether a line comes here for the first time in a recording."""
     trace = _trace.active()
-    if frame is None or trace is None:
-        return
     key = ("host_value", frame.f_code, frame.f_lineno)
-    if key in trace.caches:
-        return
+    if trace is None or key in trace.caches:
+        return False
     trace.caches[key] = True
+    return True
+
+
+def _warn(frame: FrameType, message: str) -> None:
     from trnemu.nki._kernel import KernelWarning
 
-    warnings.warn(
-        KernelWarning(
-            f"{frame.f_code.co_filename}:{frame.f_lineno}: a tensor's value "
-            "becomes a number while the kernel is recorded; in the program it "
-            "is a constant of this run"
-        ),
-        stacklevel=3,
-    )
+    where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    warnings.warn(KernelWarning(f"{where}: {message}"), stacklevel=4)

@@ -139,7 +139,8 @@ def _record(operation: str, given: dict[str, Any]) -> Any:
 
 def _noted(trace: Trace, name: str | None, handle: Any) -> Any:
     if name is not None:
-        trace.labels[name] = handle
+        labels = trace.labels[trace.core_index]
+        labels.setdefault(name, []).append(handle)
     if trace.watched:
         trace.look(handle)
     return handle

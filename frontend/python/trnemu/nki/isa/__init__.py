@@ -106,7 +106,8 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
         else:
             handle = trace.record(index, args, kwargs)
         if "name" in kwargs:
-            trace.labels[kwargs["name"]] = handle
+            labels = trace.labels[trace.core_index]
+            labels.setdefault(kwargs["name"], []).append(handle)
         if trace.watched:
             trace.look(handle)
         return handle
@@ -120,12 +121,17 @@ def _function(index: int, operation: Operation) -> Callable[..., Any]:
 def _with(needed: str, record: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which a call must give that argument."""
     name = record.__name__
-    place = list(inspect.signature(record).parameters).index(needed)
+    parameters = inspect.signature(record).parameters
+    known = {*parameters, *_OURS, "name"}
+    place = list(parameters).index(needed)
 
     @functools.wraps(record)
     def checked(*args: Any, **kwargs: Any) -> Any:
         if needed not in kwargs and len(args) <= place:
-            raise TypeError(f"{name}() missing required argument: {needed!r}")
+            if known.issuperset(kwargs):  # else that is what is wrong
+                raise TypeError(
+                    f"{name}() missing required argument: {needed!r}"
+                )
         return record(*args, **kwargs)
 
     return checked

@@ -45,6 +45,11 @@ def ndarray(
     kind = dtype if type(dtype) is Dtype else dtype_of(dtype)
     called = name or name_of_caller(1)
     if region is sbuf or region is psum:
+        if not hasattr(shape, "__len__"):
+            raise TypeError(
+                "shape must be a sequence of ints, not "
+                f"{type(shape).__name__}"
+            )
         if len(shape) == 1:
             shape = (shape[0], 1)
         if not trace.precise:
@@ -128,8 +133,11 @@ _range = builtins.range
 
 
 def affine_range(start: int, stop: int | None = None, step: int = 1) -> Any:
-    """Python's range(): the loop is unrolled."""
-    return _range(start) if stop is None else _range(start, stop, step)
+    """Python's range(): the loop is unrolled. `step` counts without `stop`
+    too."""
+    if stop is None:
+        start, stop = 0, start
+    return _range(start, stop, step)
 
 
 sequential_range = affine_range

@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from trnemu._dtype import Dtype
 from trnemu.nki import _trace
 from trnemu.nki._tensor import NkiTensor
 from trnemu.nki._trace import refuse
@@ -30,6 +33,7 @@ from trnemu.nki.language._operands import (
     tile_or_number,
 )
 from trnemu.nki.language._tokens import (
+    dtype_of,
     float32,
     int32,
     is_hbm,
@@ -207,6 +211,26 @@ def gather_flattened(
     return _as(dst, dtype)
 
 
+def _check_held(
+    operation: str, operand: str, number: float, kind: Dtype
+) -> None:
+    """Refuses a number that an integer dtype does not hold."""
+    if kind not in INTEGERS:
+        return
+    limits = np.iinfo(kind.numpy)
+    if limits.min <= number <= limits.max and number % 1 == 0:
+        return
+    refuse(
+        "illegal",
+        "nki.inexact_number",
+        f"nl.{operation}: {operand} is {number}, which {kind}, the dtype of "
+        "the result, does not hold",
+        operation=f"nl.{operation}",
+        operand=operand,
+        remedy="dtype=nl.float32, or a whole number",
+    )
+
+
 def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     """x where the condition is not 0, else y: a copy of y, overwritten by
     tensor_copy_predicated.
@@ -224,6 +248,8 @@ def where(condition: Any, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
             tiles[name] = value
     shape = common_shape("where", tiles)
     kind = dtype or tiles.get("x", tiles.get("y", chosen)).dtype
+    if not isinstance(yes, NkiTensor):
+        _check_held("where", "x", yes, dtype_of(kind))
     trace = _trace.current()
     if chosen.dtype not in (uint8, uint16, uint32):
         chosen = scalar_op(

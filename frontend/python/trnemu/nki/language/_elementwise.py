@@ -49,27 +49,32 @@ def binary(operation: str, x: Any, y: Any, dtype: Any = None) -> NkiTensor:
     if isinstance(left, NkiTensor) and isinstance(right, NkiTensor):
         return _of_tiles(operation, left, right, dtype or left.dtype)
     if isinstance(left, NkiTensor):
-        number = _immediate(operation, "y", right)
+        number = _immediate(operation, "y", right, left)
         return scalar_op(left, operation, number, dtype=dtype or left.dtype)
     if isinstance(right, NkiTensor):
-        number = _immediate(operation, "x", left)
+        number = _immediate(operation, "x", left, right)
         return scalar_op(
             right, operation, number, dtype=dtype or right.dtype, reverse0=True
         )
     raise TypeError(f"nl.{operation}: x or y must be a tile, not both numbers")
 
 
-def _immediate(operation: str, operand: str, number: Any) -> float:
-    """A number for tensor_scalar, whose arithmetic is float32."""
-    if (
-        isinstance(number, int)
-        and operation not in _BITWISE
-        and float(np.float32(number)) != number
-    ):
+def _immediate(
+    operation: str, operand: str, number: Any, data: NkiTensor
+) -> float:
+    """A number for tensor_scalar, whose arithmetic is float32. An int, and
+    with integer data a float that is whole, must be one of its numbers; other
+    floats are rounded to one, as float32 constants are."""
+    whole = isinstance(number, int) or (
+        data.dtype in INTEGERS and math.isfinite(number) and number % 1 == 0
+    )
+    if whole and operation not in _BITWISE and not _is_float32(number):
+        bits = int(number).bit_length()
+        shown = number if bits <= 128 else f"2**{bits - 1} or more"
         refuse(
             "illegal",
             "nki.inexact_number",
-            f"nl.{operation}: {operand} is {number}, which float32, in which "
+            f"nl.{operation}: {operand} is {shown}, which float32, in which "
             "tensor_scalar computes, does not hold",
             operation=f"nl.{operation}",
             operand=operand,
@@ -77,6 +82,10 @@ def _immediate(operation: str, operand: str, number: Any) -> float:
             "32-bit integer tiles are computed exactly",
         )
     return number  # type: ignore[no-any-return]
+
+
+def _is_float32(number: float) -> bool:
+    return abs(number) < 2**128 and float(np.float32(number)) == number
 
 
 def _is_column(operation: str, x: NkiTensor, data: NkiTensor) -> bool:

@@ -133,6 +133,17 @@ def shared_identity_matrix(
     The constant is one for all of a dtype and size. dst: a tile to copy it
     to, which is returned, instead of a new one.
     """
+    if isinstance(n, bool) or not hasattr(n, "__index__"):
+        raise TypeError(
+            f"nl.shared_identity_matrix: n must be an int, not {n!r}"
+        )
+    if n < 1:
+        misfit(
+            "shared_identity_matrix",
+            f"n must be at least 1, but it is {n}",
+            operand="n",
+            remedy="nl.shared_identity_matrix(128) is the largest",
+        )
     identity = shared_constant(np.eye(n).astype(dtype_of(dtype).numpy))
     if dst is None:
         dst = new((n, n), dtype)

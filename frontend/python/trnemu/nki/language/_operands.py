@@ -80,9 +80,15 @@ def tile_or_number(
         return int(value)
     if isinstance(value, np.generic) and value.dtype.kind in "fV":
         return float(value)  # kind V: the narrow floats of ml_dtypes
+    hint = ""
+    if type(value).__name__ == "TileValues":
+        hint = (
+            ": values of a tensor so far, which are for looking at; a function "
+            "of nl, such as nl.max, computes them on the device"
+        )
     raise TypeError(
         f"nl.{operation}: {operand} must be a tile or a number, not "
-        f"{type(value).__name__}"
+        f"{type(value).__name__}{hint}"
     )
 
 

@@ -55,6 +55,11 @@ def _named(name: str) -> Any:
 def _trailing(x: NkiTensor, axis: Any) -> list[int] | None:
     """The axes in order, if they are the last ones and free."""
     given = axis if isinstance(axis, (list, tuple)) else [axis]
+    for a in given:
+        if isinstance(a, bool) or not hasattr(a, "__index__"):
+            raise TypeError(
+                f"axis must be an int or a list of ints, not {axis!r}"
+            )
     axes = sorted(a + x.ndim if a < 0 else a for a in given)
     last = list(range(x.ndim - len(axes), x.ndim))
     return axes if axes and axes == last and axes[0] > 0 else None
