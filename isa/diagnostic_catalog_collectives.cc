@@ -177,6 +177,13 @@ constexpr CatalogEntry kEntries[] = {
      "A collective that trnemu measured with --check gave another result than "
      "the same sums in double precision allow.",
      "none is known", "Report it, with the command."},
+    {"collective.cores", kIllegal,
+     "The two cores of a rank come to different collectives of both cores, or "
+     "to one with different counts.",
+     "all_reduce(..., both_cores=True) on core 0, all_gather(..., "
+     "both_cores=True) on core 1",
+     "Let both cores call the same collectives, with the same tensors, in the "
+     "same order."},
     {"system.file", kInput,
      "The file is no description of a system: the message has the path of what "
      "is unknown, missing, negative, of the wrong unit, or does not fit the "
