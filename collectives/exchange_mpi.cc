@@ -28,11 +28,11 @@ void All(Archive& a, Fields&... fields) {
 
 template <typename Archive>
 void serialize(Archive& a, trnemu::CallInfo& c, unsigned) {
-  auto& [rank, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
+  auto& [rank, core, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
          recv_counts_known, has_rdispls, members, pairs, inactive, src_elements,
          dst_elements, rows, metadata, trigger, ticket, instruction, source] =
       c;
-  All(a, rank, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
+  All(a, rank, core, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
       recv_counts_known, has_rdispls, members, pairs, inactive, src_elements,
       dst_elements, rows, metadata, trigger, ticket, instruction, source);
 }
