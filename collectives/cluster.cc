@@ -1,8 +1,11 @@
 #include "collectives/cluster.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -109,7 +112,11 @@ class Cluster {
         ranks_(static_cast<size_t>(topology_->ranks())),
         meetings_(topology_->ranks()),
         network_(*topology_, cluster.record_links) {
-    options_.interrupted = nullptr;  // asked between windows
+    // Asked between windows.
+    interrupted_ = std::exchange(options_.interrupted, nullptr);
+    for (size_t l = 0; l < topology_->links().size(); ++l) {
+      if (topology_->failed(static_cast<int32_t>(l))) has_failed_links_ = true;
+    }
   }
 
   absl::Status Load(
@@ -123,6 +130,7 @@ class Cluster {
   absl::Status OfRank(absl::Status status, size_t rank) const;
   void SetTimes();
   absl::Status RunWindow(Ticks from);
+  absl::Status CheckHost() const;
   absl::Status Exchange();
   absl::Status TakeCalls();
   absl::Status TakeMoves();
@@ -131,6 +139,7 @@ class Cluster {
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
   absl::Status Admit(const Meeting& meeting);
+  absl::Status CheckRoutes(const Plan& plan, const Meeting& meeting) const;
   void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
   void EndMove(const Port::Ended& ended, size_t rank);
@@ -153,6 +162,10 @@ class Cluster {
   std::vector<CollectiveRecord> records_;
   Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
   int64_t packet_bytes_ = 0;
+  bool has_failed_links_ = false;
+  std::function<bool()> interrupted_;
+  const std::chrono::steady_clock::time_point started_ =
+      std::chrono::steady_clock::now();
   std::vector<int32_t> reads_, writes_;
 };
 
@@ -261,10 +274,29 @@ absl::Status Cluster::Run() {
     Ticks from = kNever;
     for (const Rank& rank : ranks_) from = std::min(from, rank.next);
     if (from == kNever) return Conclude();
-    absl::Status ok = RunWindow(from);
+    absl::Status ok = CheckHost();
+    if (ok.ok()) ok = RunWindow(from);
     if (ok.ok()) ok = Exchange();
     if (!ok.ok()) return ok;
   }
+}
+
+absl::Status Cluster::CheckHost() const {
+  if (interrupted_ && interrupted_()) {
+    return MakeFault(Category::kLimit, "limit.interrupted",
+                     "the run was interrupted");
+  }
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - started_;
+  if (options_.max_wall_seconds && taken.count() > *options_.max_wall_seconds) {
+    return MakeFault(
+        Category::kLimit, "limit.wall_time",
+        absl::StrCat("the run of ", ranks_.size(), " ranks takes longer than ",
+                     *options_.max_wall_seconds,
+                     " s on this host, the limit given; ", records_.size(),
+                     " collectives were started"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Cluster::Exchange() {
@@ -357,9 +389,34 @@ absl::StatusOr<std::shared_ptr<const Plan>> Cluster::PlanOf(
   absl::StatusOr<Plan> plan =
       MakePlan(problem, shape->second, cluster_.algorithm, ranges);
   if (!plan.ok()) return plan.status();
+  absl::Status reached = CheckRoutes(*plan, meeting);
+  if (!reached.ok()) return reached;
   auto kept = std::make_shared<const Plan>(*std::move(plan));
   if (!key.empty()) plans_.emplace(std::move(key), kept);
   return kept;
+}
+
+// Where links have failed: whether every move gets to where it goes.
+absl::Status Cluster::CheckRoutes(const Plan& plan,
+                                  const Meeting& meeting) const {
+  if (!has_failed_links_) return absl::OkStatus();
+  std::set<std::pair<int, int>> seen;
+  const auto chip_of = [&](int32_t member) {
+    return topology_->ChipOf(
+        static_cast<int>(meeting.members[static_cast<size_t>(member)]));
+  };
+  for (const Move& move : plan.moves) {
+    const int from = chip_of(move.member);
+    for (const Piece& piece : plan.PiecesOf(move)) {
+      for (const Place& place : plan.DestinationsOf(piece)) {
+        const int to = chip_of(place.member);
+        if (from == to || !seen.emplace(from, to).second) continue;
+        const auto route = topology_->Route(from, to);
+        if (!route.ok()) return route.status();
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {

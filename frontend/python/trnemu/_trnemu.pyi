@@ -579,6 +579,39 @@ class Device:
 
     def load(self, program: Program, allow: Sequence[str], max_host_memory: int | None = None) -> Executable: ...
 
+def system_names() -> list[str]:
+    """The systems that are described."""
+
+class SystemData:
+    """What trnemu.System is made of."""
+
+    def __init__(self, name: str, text: str, ranks: int | None, lnc: int, fail_links: Sequence[str]) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def lnc(self) -> int: ...
+
+    @property
+    def ranks_per_chip(self) -> int: ...
+
+    @property
+    def chips(self) -> int: ...
+
+    @property
+    def links(self) -> list[str]: ...
+
+    def rings(self, group: Sequence[int]) -> list[list[int]]: ...
+
+    def run(self, programs: list[Program], inputs: list[list[tuple[str, str, tuple[int, ...], Any]]], options: dict[str, Any], cluster: dict[str, Any], max_records: int, /) -> tuple[list[Result], dict[str, Any], list[ProfileData]]: ...
+
 def cost_table(operation: str, sizes: list[int], dtypes: list[Any], placements: list[str], targets: list[str], op: str, engine: str, partitions: int) -> list[dict[str, Any]]:
     """Rows of a simulated cost table; trnemu.bench is the interface."""
 
