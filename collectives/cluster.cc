@@ -20,7 +20,6 @@
 #include "collectives/values.h"
 #include "core/device.h"
 #include "core/runner.h"
-#include "core/shadow.h"
 #include "core/time_model.h"
 #include "isa/verify.h"
 
@@ -46,29 +45,7 @@ class Port : public Transport {
   void MoveEnded(int64_t id, Ticks start, Ticks end) override {
     ended.push_back({end, start, id});
   }
-
- private:
-  absl::Status ReadMetadata(const CollectiveCall& call, CallInfo& info) const;
 };
-
-absl::Status Port::ReadMetadata(const CollectiveCall& call,
-                                CallInfo& info) const {
-  const auto n = static_cast<int64_t>(info.members.size());
-  const Tile& tile = call.metadata;
-  const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
-  info.metadata.resize(static_cast<size_t>(size));
-  // Row 2 is an output.
-  const bool gather = call.kind == CollectiveKind::kAllGatherV;
-  for (const int64_t row : {0, 1, 3}) {
-    if (row == 3 && !call.has_rdispls) continue;
-    const int64_t columns = gather ? 1 : n;
-    absl::Status ok = CheckWritten(tile, "metadata_tensor", row * n, columns);
-    if (!ok.ok()) return ok;
-  }
-  ReadElements(tile, 0, size,
-               reinterpret_cast<std::byte*>(info.metadata.data()));
-  return absl::OkStatus();
-}
 
 absl::Status Port::Trigger(CollectiveCall call) {
   absl::StatusOr<CallInfo> info = InfoOf(call, rank_number, ranks);
@@ -81,8 +58,11 @@ absl::Status Port::Trigger(CollectiveCall call) {
                        "the sizes of this collective are read from memory, "
                        "whose values are not computed with values off");
     }
-    absl::Status ok = ReadMetadata(call, *info);
-    if (!ok.ok()) return ok;
+    const Tile& tile = call.metadata;
+    const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
+    info->metadata.resize(static_cast<size_t>(size));
+    ReadElements(tile, 0, size,
+                 reinterpret_cast<std::byte*>(info->metadata.data()));
   }
   calls.push_back(*std::move(info));
   open.emplace(call.ticket, std::move(call));

@@ -261,6 +261,7 @@ class Runner : public FindingSink {
   };
   absl::Status StepCollective(Sequencer& s);
   absl::Status AddTensors(Sequencer& s, CollectiveCall& call);
+  absl::Status CheckMetadata(const CollectiveCall& call);
   absl::Status RankRegister(Sequencer& s);
   DmaCost CollectiveCost(Engine trigger) const;
   void RecordMovePart(Transfer& t, const Pending& pending, int64_t part,

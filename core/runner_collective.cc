@@ -108,6 +108,23 @@ absl::Status Runner::CheckSources(const CollectiveCall& call) {
   return absl::OkStatus();
 }
 
+// Rows 0, 1 and 3 are read, of a gather's first two the first column.
+absl::Status Runner::CheckMetadata(const CollectiveCall& call) {
+  CoreState& state = *states_[call.core];
+  if (!options_.values || !state.check_memory) return absl::OkStatus();
+  const Tile& tile = call.metadata;
+  const int64_t columns = static_cast<int64_t>(tile.partitions) *
+                          tile.free_size / (call.has_rdispls ? 4 : 3);
+  for (const int64_t row : {0, 1, 3}) {
+    if (row == 3 && !call.has_rdispls) continue;
+    const bool one = call.kind == CollectiveKind::kAllGatherV && row < 2;
+    absl::Status status = AdmitUnwritten(state, tile, "metadata_tensor",
+                                         row * columns, one ? 1 : columns);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
   const auto a = program_.cores[s.core].AttributesOf(*s.next);
   const bool counts = s.next->opcode == Opcode::kCollectiveV;
@@ -136,8 +153,10 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
   take(C::kSrc, tensors.has_src, tensors.src);
   if (counts) {
     take(V::kMetadata, call.has_metadata, call.metadata);
-    call.recv_counts_known = a[V::kRecvCountsKnown].boolean();
     call.has_rdispls = a[V::kHasRdispls].boolean();
+    absl::Status read = CheckMetadata(call);
+    if (!read.ok()) return read;
+    call.recv_counts_known = a[V::kRecvCountsKnown].boolean();
   } else {
     take(C::kSrc1, tensors.has_src1, tensors.src1);
     call.op = a[C::kOp].as<AluOp>();
