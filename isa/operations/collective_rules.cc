@@ -446,7 +446,7 @@ const Rule kNoDisplacements = {
     Layer::kApi};
 
 const Rule kRoot = {
-    "broadcast.root", "0 <= root < ranks", kApi,
+    "broadcast.root", "0 <= root < ranks", "docs/collectives.md",
     [](const Call& c) {
       const int64_t root = IntegerOf(c, "root", 0);
       const ReplicaGroups& groups = GroupsOf(c);
@@ -461,7 +461,7 @@ const Rule kRoot = {
     Evidence::kAssumed};
 
 const Rule kPeer = {
-    "collective.peer", "0 <= peer < 65536", kApi,
+    "collective.peer", "0 <= peer < 65536", "docs/collectives.md",
     [](const Call& c) {
       const int64_t peer =
           IntegerOf(c, "to_rank", IntegerOf(c, "from_rank", 0));

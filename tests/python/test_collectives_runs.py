@@ -219,6 +219,7 @@ def test_a_difference_of_groups_is_shown(tmp_path):
     ("tensors=1", "tensors=2"), ("tensor=0", "tensor=1"), ("stream=0", "stream=9"),
     ("peer=0", "peer=5"), ("replica_groups 0 (0 1)", "replica_groups 0 (0 70000)"),
     ("replica_groups 0 (0 1)", "replica_groups 0"), ("queue_set=0", "queue_set=3"),
+    ("queues=1", "queues=2"), ("queues=1", "queues=65535"),
 ])
 def test_a_program_file_that_says_nonsense_is_refused(old, new):
     text = program(lambda b: all_reduce(b, 2)).to_text()
