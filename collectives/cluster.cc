@@ -1,8 +1,11 @@
 #include "collectives/cluster.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -18,7 +21,6 @@
 #include "collectives/values.h"
 #include "core/device.h"
 #include "core/runner.h"
-#include "core/shadow.h"
 #include "core/time_model.h"
 #include "isa/verify.h"
 
@@ -76,14 +78,6 @@ absl::Status Port::ReadRows(const CollectiveCall& call, const Tile& tile,
                             int64_t n, std::vector<uint32_t>& rows) const {
   const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
   rows.resize(static_cast<size_t>(size));
-  // Row 2 is an output.
-  const bool gather = call.kind == CollectiveKind::kAllGatherV;
-  for (const int64_t row : {0, 1, 3}) {
-    if (row == 3 && !call.has_rdispls) continue;
-    const int64_t columns = gather ? 1 : n;
-    absl::Status ok = CheckWritten(tile, "metadata_tensor", row * n, columns);
-    if (!ok.ok()) return ok;
-  }
   ReadElements(tile, 0, size, reinterpret_cast<std::byte*>(rows.data()));
   return absl::OkStatus();
 }
@@ -141,6 +135,9 @@ class Cluster {
       ranks_[r].here = process_[r] == exchange_.process();
       if (ranks_[r].here) here_.push_back(r);
     }
+    for (size_t l = 0; l < topology_->links().size(); ++l) {
+      if (topology_->failed(static_cast<int32_t>(l))) has_failed_links_ = true;
+    }
   }
 
   absl::Status Load(const std::vector<std::shared_ptr<const Program>>& programs,
@@ -158,6 +155,7 @@ class Cluster {
   absl::Status Tell(News mine);
   News RunWindow(Ticks from);
   absl::Status Answer();
+  absl::Status CheckHost() const;
   absl::Status TakeCalls();
   absl::Status TakeMoves();
   absl::Status StartReady();
@@ -165,6 +163,7 @@ class Cluster {
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
   absl::Status Admit(const Meeting& meeting);
+  absl::Status CheckRoutes(const Plan& plan, const Meeting& meeting) const;
   void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
   void EndMove(const EndedMove& ended);
@@ -182,7 +181,6 @@ class Cluster {
   const ClusterOptions cluster_;
   ProcessExchange& exchange_;
   const std::vector<int32_t> process_;  // by rank
-  std::function<bool()> interrupted_;
   Pool pool_;
   std::vector<Rank> ranks_;
   std::vector<size_t> here_;  // ranks of this process
@@ -197,6 +195,10 @@ class Cluster {
   std::vector<MoveRecord> moves_;
   Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
   int64_t packet_bytes_ = 0;
+  bool has_failed_links_ = false;
+  std::function<bool()> interrupted_;
+  const std::chrono::steady_clock::time_point started_ =
+      std::chrono::steady_clock::now();
   std::vector<int32_t> reads_, writes_;
 };
 
@@ -296,10 +298,9 @@ void Cluster::SetTimes() {
 News Cluster::RunWindow(Ticks from) {
   const Ticks horizon = from + window_;
   News news;
-  if (interrupted_ && interrupted_()) {
-    news.failure = Failure{from, static_cast<int32_t>(here_[0]),
-                           MakeFault(Category::kLimit, "limit.interrupted",
-                                     "the run was interrupted")};
+  if (absl::Status host = CheckHost(); !host.ok()) {
+    news.failure =
+        Failure{from, static_cast<int32_t>(here_[0]), std::move(host)};
     return news;
   }
   std::vector<size_t> due;
@@ -353,6 +354,24 @@ absl::Status Cluster::Run() {
     if (ok.ok()) ok = Answer();
   }
   return ok;
+}
+
+absl::Status Cluster::CheckHost() const {
+  if (interrupted_ && interrupted_()) {
+    return MakeFault(Category::kLimit, "limit.interrupted",
+                     "the run was interrupted");
+  }
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - started_;
+  if (options_.max_wall_seconds && taken.count() > *options_.max_wall_seconds) {
+    return MakeFault(
+        Category::kLimit, "limit.wall_time",
+        absl::StrCat("the run of ", ranks_.size(), " ranks takes longer than ",
+                     *options_.max_wall_seconds,
+                     " s on this host, the limit given; ", records_.size(),
+                     " collectives were started"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Cluster::Answer() {
@@ -452,9 +471,34 @@ absl::StatusOr<std::shared_ptr<const Plan>> Cluster::PlanOf(
   absl::StatusOr<Plan> plan =
       MakePlan(problem, shape->second, cluster_.algorithm, ranges);
   if (!plan.ok()) return plan.status();
+  absl::Status reached = CheckRoutes(*plan, meeting);
+  if (!reached.ok()) return reached;
   auto kept = std::make_shared<const Plan>(*std::move(plan));
   if (!key.empty()) plans_.emplace(std::move(key), kept);
   return kept;
+}
+
+// Where links have failed: whether every move gets to where it goes.
+absl::Status Cluster::CheckRoutes(const Plan& plan,
+                                  const Meeting& meeting) const {
+  if (!has_failed_links_) return absl::OkStatus();
+  std::set<std::pair<int, int>> seen;
+  const auto chip_of = [&](int32_t member) {
+    return topology_->ChipOf(
+        static_cast<int>(meeting.members[static_cast<size_t>(member)]));
+  };
+  for (const Move& move : plan.moves) {
+    const int from = chip_of(move.member);
+    for (const Piece& piece : plan.PiecesOf(move)) {
+      for (const Place& place : plan.DestinationsOf(piece)) {
+        const int to = chip_of(place.member);
+        if (from == to || !seen.emplace(from, to).second) continue;
+        const auto route = topology_->Route(from, to);
+        if (!route.ok()) return route.status();
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
