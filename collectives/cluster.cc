@@ -746,6 +746,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   ClusterResult result;
   result.threads = pool_.threads();
   result.ranks.resize(ranks_.size());
+  std::vector<std::map<std::string, HostArray>> outputs(ranks_.size());
   News mine;
   mine.failure = FirstOfRanks([&](size_t r) {
     auto one = ranks_[r].execution->Finish();
@@ -753,6 +754,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
     for (Diagnostic& d : one->diagnostics) {
       if (!d.rank) d.rank = static_cast<int>(r);
     }
+    outputs[r] = std::move(one->outputs);
     mine.results.emplace_back(static_cast<int32_t>(r), *std::move(one));
     return absl::OkStatus();
   });
@@ -761,6 +763,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   for (News& news : news_) {
     for (auto& [r, one] : news.results) {
       result.time_ns = std::max(result.time_ns, one.time_ns);
+      one.outputs = std::move(outputs[static_cast<size_t>(r)]);
       result.ranks[static_cast<size_t>(r)] = std::move(one);
     }
   }
