@@ -24,6 +24,9 @@ struct Active {
   std::vector<MemberBuffers> buffers;  // by member; of local ones, with values
   std::vector<uint32_t> needs;         // by move: arrivals to come
   std::vector<Ticks> ready;            // by move: the last of them so far
+  // By move, if moves are recorded: its MoveRecord, and that of the move which
+  // came last of those it needs.
+  std::vector<int32_t> records, after;
   // By member: moves of its own, into its memory and out of it that are left,
   // and when the last one was done.
   std::vector<int64_t> left;

@@ -108,7 +108,8 @@ std::vector<uint32_t> CallInfo::Key() const {
   const bool pair =
       kind == CollectiveKind::kSend || kind == CollectiveKind::kRecv;
   std::vector<uint32_t> key = {pair ? 1u : 0u,
-                               pair ? 0u : static_cast<uint32_t>(stream)};
+                               pair ? 0u : static_cast<uint32_t>(stream),
+                               static_cast<uint32_t>(core)};
   key.insert(key.end(), members.begin(), members.end());
   return key;
 }
@@ -117,6 +118,7 @@ absl::StatusOr<CallInfo> InfoOf(const CollectiveCall& call, uint32_t rank,
                                 int ranks) {
   CallInfo info;
   info.rank = static_cast<int32_t>(rank);
+  info.core = static_cast<int32_t>(call.core);
   info.kind = call.kind;
   info.op = call.op;
   info.dim = call.dim;

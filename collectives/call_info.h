@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,7 @@ namespace trnemu {
 
 struct CallInfo {
   int32_t rank = 0;
+  int32_t core = 0;  // of the rank; 0, too, of a collective of both
   CollectiveKind kind = CollectiveKind::kAllReduce;
   AluOp op = AluOp::kNone;
   Dtype dtype = Dtype::kInvalid;
@@ -33,6 +35,8 @@ struct CallInfo {
   int64_t instruction = 0;  // program order
   std::string source;       // where, for faults
 
+  // The collectives of a core and stream go one after the other.
+  std::pair<int32_t, int64_t> Lane() const { return {core, stream}; }
   // Those who meet under one key meet in the order in which they come.
   std::vector<uint32_t> Key() const;
   bool is_v() const {

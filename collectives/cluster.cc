@@ -43,14 +43,39 @@ class Port : public Transport {
 
  private:
   absl::Status ReadMetadata(const CollectiveCall& call, CallInfo& info) const;
+  absl::Status ReadRows(const CollectiveCall& call, const Tile& tile, int64_t n,
+                        std::vector<uint32_t>& rows) const;
 };
 
 absl::Status Port::ReadMetadata(const CollectiveCall& call,
                                 CallInfo& info) const {
   const auto n = static_cast<int64_t>(info.members.size());
-  const Tile& tile = call.metadata;
+  absl::Status ok = ReadRows(call, call.metadata, n, info.metadata);
+  if (!ok.ok() || !call.has_other_metadata) return ok;
+  std::vector<uint32_t> other;
+  ok = ReadRows(call, call.other_metadata, n, other);
+  if (!ok.ok()) return ok;
+  const bool gather = call.kind == CollectiveKind::kAllGatherV;
+  for (const int64_t row : {0, 1, 3}) {
+    if (row == 3 && !call.has_rdispls) continue;
+    const auto begin = static_cast<size_t>(row * n);
+    for (size_t i = begin; i < begin + (gather ? 1 : static_cast<size_t>(n));
+         ++i) {
+      if (info.metadata[i] == other[i]) continue;
+      return MakeFault(
+          Category::kIllegal, "collective.cores",
+          absl::StrCat("metadata_tensor has ", info.metadata[i],
+                       " on core 0 and ", other[i], " on core 1 in row ", row,
+                       ", column ", static_cast<int64_t>(i - begin)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Port::ReadRows(const CollectiveCall& call, const Tile& tile,
+                            int64_t n, std::vector<uint32_t>& rows) const {
   const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
-  info.metadata.resize(static_cast<size_t>(size));
+  rows.resize(static_cast<size_t>(size));
   // Row 2 is an output.
   const bool gather = call.kind == CollectiveKind::kAllGatherV;
   for (const int64_t row : {0, 1, 3}) {
@@ -59,8 +84,7 @@ absl::Status Port::ReadMetadata(const CollectiveCall& call,
     absl::Status ok = CheckWritten(tile, "metadata_tensor", row * n, columns);
     if (!ok.ok()) return ok;
   }
-  ReadElements(tile, 0, size,
-               reinterpret_cast<std::byte*>(info.metadata.data()));
+  ReadElements(tile, 0, size, reinterpret_cast<std::byte*>(rows.data()));
   return absl::OkStatus();
 }
 
@@ -92,7 +116,7 @@ struct Rank {
   Port port;
   absl::Status status;
   Ticks next = kNever;
-  std::map<int64_t, Ticks> stream_free;
+  std::map<std::pair<int32_t, int64_t>, Ticks> stream_free;  // by Lane()
 };
 
 class Cluster {
@@ -148,6 +172,7 @@ class Cluster {
   void Arrived(int32_t slot, int32_t member, Ticks time);
   void Leave(int32_t slot, int32_t member);
   void WriteCounts(const Active& active, int32_t member);
+  static absl::Status HalfLeft(const Rank& rank);
   absl::Status Conclude();
   template <typename Do>
   std::optional<Failure> FirstOfRanks(Do step);
@@ -169,6 +194,7 @@ class Cluster {
   std::map<std::vector<uint32_t>, GroupShape> shapes_;
   std::map<std::string, std::shared_ptr<const Plan>> plans_;
   std::vector<CollectiveRecord> records_;
+  std::vector<MoveRecord> moves_;
   Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
   int64_t packet_bytes_ = 0;
   std::vector<int32_t> reads_, writes_;
@@ -473,6 +499,10 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
   a.last.assign(members, 0);
   a.needs.reserve(a.plan->moves.size());
   a.ready.assign(a.plan->moves.size(), 0);
+  if (cluster_.record_moves) {
+    a.records.assign(a.plan->moves.size(), -1);
+    a.after.assign(a.plan->moves.size(), -1);
+  }
   for (const Move& move : a.plan->moves) {
     a.needs.push_back(move.needs);
     MembersOfMove(*a.plan, move, reads_, writes_);
@@ -501,7 +531,11 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     Rank& rank = ranks_[static_cast<size_t>(call.rank)];
     record.first_trigger = std::min(record.first_trigger, call.trigger);
     record.last_trigger = std::max(record.last_trigger, call.trigger);
-    begin = std::max(begin, rank.stream_free[call.stream]);
+    if (cluster_.record_moves) {
+      record.triggers.push_back(call.trigger);
+      record.ends.push_back(call.trigger);
+    }
+    begin = std::max(begin, rank.stream_free[call.Lane()]);
     if (options_.values && !rank.here) {
       a.buffers.emplace_back();
     } else if (options_.values) {
@@ -530,7 +564,7 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
 void Cluster::EndAlone(Meeting& meeting) {
   const CallInfo& call = meeting.first();
   Rank& rank = ranks_[static_cast<size_t>(call.rank)];
-  Ticks& free = rank.stream_free[call.stream];
+  Ticks& free = rank.stream_free[call.Lane()];
   free = std::max(free, call.trigger) + start_ + finish_;
   Complete(call, free);
   meetings_.Leave(meeting, static_cast<uint32_t>(call.rank));
@@ -569,7 +603,7 @@ absl::Status Cluster::Admit(const Meeting& meeting) {
 }
 
 void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
-  const Active& a = *active_[static_cast<size_t>(slot)];
+  Active& a = *active_[static_cast<size_t>(slot)];
   const Move& move = a.plan->moves[index];
   const auto member = static_cast<size_t>(move.member);
   const CallInfo& call = a.meeting->calls[member];
@@ -587,11 +621,19 @@ void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
       elements == 0 ? 1 : static_cast<int>((read + elements - 1) / elements);
   work.channel = move.channel;
   work.channels = std::max<int>(1, move.channels);
-  work.cc_core = CollectiveCoreOf(
-      call.stream, move.channel,
-      topology_->lnc() * topology_->system().cc_cores_per_core);
+  const int cc_cores = topology_->system().cc_cores_per_core;
+  const int all = topology_->lnc() * cc_cores;
+  work.cc_core = (CollectiveCoreOf(call.stream, move.channel, all) +
+                  call.core * cc_cores) %
+                 all;
   work.packet_bytes = packet_bytes_;
   work.cc_step = cc_step_;
+  if (cluster_.record_moves) {
+    a.records[index] = static_cast<int32_t>(moves_.size());
+    moves_.push_back({a.record, call.rank, move.step, move.channel,
+                      work.cc_core, a.after[index], time, time, time,
+                      work.bytes});
+  }
   rank.next = std::min(rank.next, time);
   if (rank.here) rank.port.runner->StartMove(work, time);
 }
@@ -610,6 +652,11 @@ void Cluster::EndMove(const EndedMove& ended) {
     if (rank.here) rank.port.runner->CountRemote(read, written);
   };
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
+  if (cluster_.record_moves) {
+    MoveRecord& done = moves_[static_cast<size_t>(a.records[index])];
+    done.start = ended.start;
+    done.end = ended.end;
+  }
   MembersOfMove(plan, move, reads_, writes_);
   // Bytes to each member that it writes to.
   std::vector<int64_t> to(writes_.size(), 0);
@@ -647,6 +694,9 @@ void Cluster::EndMove(const EndedMove& ended) {
                            ? arrivals[static_cast<size_t>(at - writes_.begin())]
                        : member == move.member && writes_.empty() ? own
                                                                   : last;
+    if (cluster_.record_moves && seen >= a.ready[next]) {
+      a.after[next] = a.records[index];
+    }
     a.ready[next] = std::max(a.ready[next], seen);
     if (--a.needs[next] == 0) StartMove(slot, next, a.ready[next]);
   }
@@ -678,9 +728,12 @@ void Cluster::WriteCounts(const Active& a, int32_t member) {
     counts[from] =
         sender.metadata[call.kind == CollectiveKind::kAllGatherV ? 0 : m];
   }
-  WriteElements(open.metadata, static_cast<int64_t>(2 * n),
-                static_cast<int64_t>(n),
-                reinterpret_cast<const std::byte*>(counts.data()));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(counts.data());
+  const auto at = static_cast<int64_t>(2 * n), size = static_cast<int64_t>(n);
+  WriteElements(open.metadata, at, size, bytes);
+  if (open.has_other_metadata) {
+    WriteElements(open.other_metadata, at, size, bytes);
+  }
 }
 
 // A member is done.
@@ -691,9 +744,10 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   const Ticks done = a.last[m] + finish_;
   WriteCounts(a, member);
   Complete(call, done);
-  ranks_[static_cast<size_t>(call.rank)].stream_free[call.stream] = done;
+  ranks_[static_cast<size_t>(call.rank)].stream_free[call.Lane()] = done;
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   record.end = std::max(record.end, done);
+  if (cluster_.record_moves) record.ends[m] = done;
   meetings_.Leave(*a.meeting, static_cast<uint32_t>(call.rank));
   if (--a.members_left > 0) return;
   active_[static_cast<size_t>(slot)].reset();
@@ -715,9 +769,30 @@ std::string StallOf(const Runner& runner) {
                       d.source);
 }
 
+// A core that has come to a collective of both cores alone.
+absl::Status Cluster::HalfLeft(const Rank& rank) {
+  const Runner& runner = *rank.port.runner;
+  const CollectiveCall* const half = runner.half();
+  if (half == nullptr) return absl::OkStatus();
+  Diagnostic d;
+  d.category = Category::kDeadlock;
+  d.id = "collective.deadlock";
+  d.operation = Name(half->kind);
+  d.instruction = half->instruction->order;
+  d.source = runner.DescribeSource(*half->instruction);
+  d.message = absl::StrCat(
+      "nothing can proceed: core ", half->core, " of rank ",
+      rank.port.rank_number, " has come to the ", std::string(Name(half->kind)),
+      " of both cores, core ", 1 - half->core, " never comes to it");
+  d.remedy = "let both cores call the same collectives in the same order";
+  return ToStatus(std::move(d));
+}
+
 // Nothing is left to happen: all have ended, or nothing can.
 absl::Status Cluster::Conclude() {
   News mine;
+  mine.failure =
+      FirstOfRanks([&](size_t r) { return HalfLeft(ranks_[r]); });
   if (!meetings_.Idle()) {
     for (const size_t r : here_) {
       std::string stall = StallOf(*ranks_[r].port.runner);
@@ -769,6 +844,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   }
   result.collectives = std::move(records_);
   result.links = network_.TakeRecords();
+  result.moves = std::move(moves_);
   return result;
 }
 

@@ -31,6 +31,8 @@ struct ClusterOptions {
   // Of every DMA packet of collectives; 0: the system's.
   int64_t packet_bytes = 0;
   bool record_links = false;  // ClusterResult::links
+  // ClusterResult::moves, CollectiveRecord::triggers and ends.
+  bool record_moves = false;
   // By rank, or empty: profiles (RunOptions::timeline of each).
   std::vector<Timeline*> timelines;
 };
@@ -52,6 +54,8 @@ struct CollectiveRecord {
   Ticks end = 0;    // its last member was done
   int64_t stream = 0;
   std::string source;
+  // By rank of `ranks`, with ClusterOptions::record_moves.
+  std::vector<Ticks> triggers, ends;
 };
 
 // When a link carried what.
@@ -64,10 +68,23 @@ struct LinkRecord {
   int64_t bytes = 0;
 };
 
+// A move that a rank's DMA engines carried out.
+struct MoveRecord {
+  int32_t collective = 0;  // of ClusterResult::collectives
+  int32_t rank = 0;
+  int32_t step = 0, channel = 0;
+  int32_t cc_core = 0;  // of the rank's collective cores
+  int32_t after = -1;   // the move, of ClusterResult::moves, that it waited for
+  Ticks ready = 0;      // when that had arrived
+  Ticks start = 0, end = 0;  // of its bytes
+  int64_t bytes = 0;         // of each source
+};
+
 struct ClusterResult {
   std::vector<RunResult> ranks;  // those of other processes without outputs
   std::vector<CollectiveRecord> collectives;
   std::vector<LinkRecord> links;
+  std::vector<MoveRecord> moves;  // in the order in which they became ready
   double time_ns = 0;  // of the last rank
   int threads = 1;
 };

@@ -34,9 +34,10 @@ void PutPlace(const CallInfo& call, Diagnostic& d) {
 }
 
 std::string At(const CallInfo& call) {
-  return absl::StrCat("rank ", call.rank, ": ", std::string(Name(call.kind)),
-                      " at instruction ", call.instruction,
-                      call.source.empty() ? "" : ", ", call.source);
+  return absl::StrCat("rank ", call.rank, call.core > 0 ? ", core 1: " : ": ",
+                      std::string(Name(call.kind)), " at instruction ",
+                      call.instruction, call.source.empty() ? "" : ", ",
+                      call.source);
 }
 
 absl::Status WrongCounts(const CallInfo& call, std::string what) {
@@ -137,7 +138,7 @@ absl::Status Meetings::Arrive(CallInfo call) {
     forming.push_back(meeting);
     open_.emplace(meeting->number, meeting);
   }
-  turns_[static_cast<size_t>(call.rank)][call.stream].push_back(meeting);
+  turns_[static_cast<size_t>(call.rank)][call.Lane()].push_back(meeting);
   const size_t member = member_of(*meeting);
   meeting->here[member] = true;
   meeting->calls[member] = std::move(call);
@@ -150,13 +151,13 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
   std::vector<std::shared_ptr<Meeting>> ready;
   for (const auto& [number, meeting] : open_) {
     if (meeting->missing > 0 || meeting->started) continue;
-    const bool turn = std::all_of(
-        meeting->calls.begin(), meeting->calls.end(),
-        [&](const CallInfo& call) {
-          return turns_[static_cast<size_t>(call.rank)]
-                     .at(call.stream)
-                     .front() == meeting;
-        });
+    const bool turn =
+        std::all_of(meeting->calls.begin(), meeting->calls.end(),
+                    [&](const CallInfo& call) {
+                      return turns_[static_cast<size_t>(call.rank)]
+                                 .at(call.Lane())
+                                 .front() == meeting;
+                    });
     if (!turn) continue;
     meeting->started = true;
     ready.push_back(meeting);
@@ -166,14 +167,15 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
 
 void Meetings::Leave(Meeting& meeting, uint32_t rank) {
   const auto member = static_cast<size_t>(MemberOf(meeting, rank));
-  turns_[rank].at(meeting.calls[member].stream).pop_front();
+  turns_[rank].at(meeting.calls[member].Lane()).pop_front();
   if (++meeting.left == meeting.members.size()) open_.erase(meeting.number);
 }
 
 std::string Meetings::Describe(const Meeting& meeting) const {
   const CallInfo& first = meeting.first();
   return absl::StrCat(std::string(Name(first.kind)), " of ranks ",
-                      Ranks(meeting.members), " on stream ", first.stream);
+                      Ranks(meeting.members), " on stream ", first.stream,
+                      first.core > 0 ? ", of their cores 1" : "");
 }
 
 std::string Meetings::WhereIs(

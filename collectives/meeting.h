@@ -1,8 +1,9 @@
 // Who meets whom: calls of ranks become meetings, meetings problems.
 //
-// The k-th call that a rank makes of a group and stream meets the k-th of every
-// other rank of the group. The collectives of a stream go one after the other
-// on each rank (a collective core does one at a time).
+// The k-th call that a core of a rank makes of a group and stream meets the
+// k-th of the same core of every other rank of the group; those of both cores
+// count as core 0's. The collectives of a core and stream go one after the
+// other (a collective core does one at a time).
 #ifndef TRNEMU_COLLECTIVES_MEETING_H_
 #define TRNEMU_COLLECTIVES_MEETING_H_
 
@@ -63,8 +64,10 @@ class Meetings {
 
   std::map<std::vector<uint32_t>, std::deque<std::shared_ptr<Meeting>>> forming_;
   std::map<int64_t, std::shared_ptr<Meeting>> open_;  // by number
-  // By rank and stream: what it has called and is not done with.
-  std::vector<std::map<int64_t, std::deque<std::shared_ptr<Meeting>>>> turns_;
+  // By rank, core and stream: what it has called and is not done with.
+  using Lanes = std::map<std::pair<int32_t, int64_t>,
+                         std::deque<std::shared_ptr<Meeting>>>;
+  std::vector<Lanes> turns_;
   int64_t next_number_ = 0;
 };
 

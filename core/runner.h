@@ -72,6 +72,10 @@ class Runner : public FindingSink {
   void CountRemote(int64_t read, int64_t written);
   // A deadlock, as this rank sees it; OK if it has nothing left to do.
   absl::Status ReportStall() const { return Deadlock(); }
+  // A collective of both cores that one of them has not come to; else null.
+  const CollectiveCall* half() const {
+    return halves_.empty() ? nullptr : &halves_.front();
+  }
   std::string DescribeSource(const Instruction& i) const {
     return program_.DescribeSource(i.source);
   }
@@ -264,9 +268,13 @@ class Runner : public FindingSink {
     int32_t record = -1;  // of the timeline
     Ticks trigger = 0;
     int64_t previous = -1;  // ticket of the list's tensor before
+    int64_t step = 0;       // in the trace, for races
   };
   absl::Status StepCollective(Sequencer& s);
-  absl::Status AddTensors(Sequencer& s, CollectiveCall& call);
+  CollectiveCall::Tensors TakeTensors(Sequencer& s, CollectiveCall& call);
+  absl::Status MeetOtherCore(CollectiveCall call);
+  absl::Status CheckCollective(const CollectiveCall& call,
+                               const CollectiveCall::Tensors& tensors);
   absl::Status RankRegister(Sequencer& s);
   DmaCost CollectiveCost(Engine trigger) const;
   void RecordMovePart(Transfer& t, const Pending& pending, int64_t part,
@@ -371,6 +379,7 @@ class Runner : public FindingSink {
   Ticks horizon_ = kNever;
   std::vector<CollectiveCall> open_calls_;  // by sequencer: tensors so far
   std::vector<Pending> collectives_;        // by ticket
+  std::deque<CollectiveCall> halves_;       // of both cores, for the other one
   std::vector<int64_t> free_tickets_;
   std::vector<MoveWork> moves_;  // that start later
   std::vector<int64_t> free_moves_;

@@ -38,6 +38,14 @@ constexpr CatalogEntry kEntries[] = {
      "--fail-link 0-5 of a 4x4 torus",
      "Write 0-1 for both directions between neighbours, or a link's name, as "
      "trnemu info --system NAME --json lists them."},
+    {"option.collective", kInput,
+     "The measurement of a collective is of an operation, a dtype, a memory or "
+     "a number of streams that it cannot have.",
+     "trnemu collective all_reduec", "trnemu collective --help lists them."},
+    {"option.group", kInput,
+     "The groups of a measurement are not of one length, have a rank twice or "
+     "one that is not there; or the ranks cannot be divided into such groups.",
+     "--group-size 3 of 8 ranks", "Groups of one length: --group 0,1;2,3"},
     {"link.unreachable", kInput,
      "So many links have failed that no way is left from one chip to another; "
      "the details name them. Chips of a node do not reach each other through "
@@ -165,6 +173,17 @@ constexpr CatalogEntry kEntries[] = {
      "ranks has none.",
      "stop_at_nan in a run of several ranks",
      "Leave it out; profiles and links can be recorded of all ranks."},
+    {"internal.collective_check", kInternal,
+     "A collective that trnemu measured with --check gave another result than "
+     "the same sums in double precision allow.",
+     "none is known", "Report it, with the command."},
+    {"collective.cores", kIllegal,
+     "The two cores of a rank come to different collectives of both cores, or "
+     "to one with different counts.",
+     "all_reduce(..., both_cores=True) on core 0, all_gather(..., "
+     "both_cores=True) on core 1",
+     "Let both cores call the same collectives, with the same tensors, in the "
+     "same order."},
     {"system.file", kInput,
      "The file is no description of a system: the message has the path of what "
      "is unknown, missing, negative, of the wrong unit, or does not fit the "

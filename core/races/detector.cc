@@ -36,6 +36,20 @@ bool TouchesPart(Opcode opcode, size_t operand) {
   }
 }
 
+// Whether it is one end of a transfer that begins when both cores have come.
+bool OfBothCores(const CoreProgram& core, const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kSendRecv:
+      return true;
+    case Opcode::kCollective:
+      return core.AttributesOf(i)[slot::Collective::kBothCores].boolean();
+    case Opcode::kCollectiveV:
+      return core.AttributesOf(i)[slot::CollectiveV::kBothCores].boolean();
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 RaceDetector::RaceDetector(const Program& program, const Placement& placement,
@@ -206,7 +220,7 @@ void RaceDetector::Step(const TraceEvent& event, const Trace& trace) {
     access.work = {lanes_.FirstOfQueues(set), program_.queue_sets[set].queues,
                    0};
   }
-  if (i.opcode == Opcode::kSendRecv) {
+  if (OfBothCores(core, i)) {
     End end{&i, event.sequencer, s.sequence, {}, {}};
     end.clock.assign(knows_.begin(), knows_.end());
     for (const trnemu::Signal& g : core.SignalsOf(i)) {
@@ -275,8 +289,8 @@ void RaceDetector::SignalOne(const trnemu::Signal& g, int64_t value, Work work,
   order_.Signal(g.semaphore, {work, amount, clock, sequencer, sequence});
 }
 
-// Both ends have been triggered: the parts of the transfer follow both, and
-// are in a queue of each.
+// Both ends, of a sendrecv or a collective of both cores, have been triggered:
+// the parts of the transfer follow both, and are in a queue of each.
 void RaceDetector::Exchange(const Trace& trace) {
   std::array<End, 2> ends;
   std::array<RaceAccess, 2> accesses;

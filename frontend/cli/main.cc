@@ -40,7 +40,7 @@ void AddVerbs(CLI::App& app, Action& action) {
   AddProfile(app, action);
   AddCompareProfile(app, action);
   AddAssess(app, action);
-  AddLaterVerbs(app, action);
+  AddCollective(app, action);
   app.formatter(HelpWithColumn(14));
 }
 

@@ -100,13 +100,9 @@ absl::Status CheckReachable(const Topology& topology) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const Topology>> TopologyOf(
+absl::StatusOr<std::shared_ptr<const Topology>> ReachableTopology(
     const System& system, const SystemArgs& args) {
-  const int lnc = args.lnc == 0 ? BestLnc(*system) : args.lnc;
-  const int all = RanksOf(*system, lnc);
-  auto topology =
-      Topology::Make(system, args.ranks == 0 ? std::max(all, 1) : args.ranks,
-                     lnc, args.failed);
+  auto topology = MakeTopology(system, args.ranks, args.lnc, args.failed);
   if (!topology.ok()) return topology;
   if (!args.failed.empty()) {
     const absl::Status status = CheckReachable(**topology);
@@ -135,10 +131,18 @@ absl::StatusOr<System> SystemOf(const std::string& name) {
   return ParseSystem(*text, name);
 }
 
+absl::StatusOr<std::shared_ptr<const Topology>> MakeTopology(
+    const System& system, int ranks, int lnc,
+    const std::vector<std::string>& failed) {
+  if (lnc == 0) lnc = BestLnc(*system);
+  if (ranks == 0) ranks = std::max(RanksOf(*system, lnc), 1);
+  return Topology::Make(system, ranks, lnc, failed);
+}
+
 int ShowSystem(const SystemArgs& args) {
   const absl::StatusOr<System> system = SystemOf(args.name);
   if (!system.ok()) return Fail("info", args.json, system.status());
-  const auto topology = TopologyOf(*system, args);
+  const auto topology = ReachableTopology(*system, args);
   if (!topology.ok()) return Fail("info", args.json, topology.status());
   if (args.json) {
     Json json = Envelope("info");

@@ -16,6 +16,11 @@ namespace trnemu::cli {
 absl::StatusOr<std::shared_ptr<const SystemDescription>> SystemOf(
     const std::string& name);
 
+// Its first `ranks` (0: all) of `lnc` cores (0: two where the cores can).
+absl::StatusOr<std::shared_ptr<const Topology>> MakeTopology(
+    const std::shared_ptr<const SystemDescription>& system, int ranks, int lnc,
+    const std::vector<std::string>& failed);
+
 // How its chips are joined, at most 100 columns; failed links are crossed out.
 std::string Drawing(const Topology& topology);
 

@@ -22,8 +22,7 @@ void AddBench(CLI::App& app, Action& action);
 void AddProfile(CLI::App& app, Action& action);
 void AddCompareProfile(CLI::App& app, Action& action);
 void AddAssess(CLI::App& app, Action& action);
-// collective: part of the contract, not there yet.
-void AddLaterVerbs(CLI::App& app, Action& action);
+void AddCollective(CLI::App& app, Action& action);
 
 }  // namespace trnemu::cli
 

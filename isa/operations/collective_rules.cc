@@ -468,4 +468,22 @@ const Rule kPeer = {
     "to_rank", "{operand} must be a rank, 0 to 65535, but it is {value}",
     "name a rank of the system", Layer::kDevice, Evidence::kAssumed};
 
+// A tile in SBUF is one core's.
+const Rule kBothCores = {
+    "collective.both_cores",
+    "not both_cores or (lnc == 2 and all in HBM)",
+    "",
+    [](const Call& c) {
+      return !c[ParameterIndex(*c.operation, "both_cores")].boolean() ||
+             (c.program->cores.size() == 2 && AllTensors(c, [](const Value& v) {
+                return Buf(v) == Space::kHbm;
+              }));
+    },
+    "both_cores",
+    "a collective of both cores needs a program of two cores and tensors in "
+    "HBM, which they share",
+    "leave both_cores out: each core's call is one of its own",
+    Layer::kDevice,
+    Evidence::kAssumed};
+
 }  // namespace trnemu::rows

@@ -35,7 +35,7 @@ extern const Rule kLists, kOneTensor, kMemory, kHbmOnly, kCoalesced, kDtypes,
     kReduction, kInteger, kGroups, kEqualGroups, kPairs, kPriority, kStream,
     kTrigger, kSameSize, kGathered, kScattered, kSwapped, kGatherDim,
     kFirstDim, kChannels, kChannelId, kTwoDimensions, kMetadata, kMetadataShape, kFourRanks,
-    kNoDisplacements, kRoot, kPeer;
+    kNoDisplacements, kRoot, kPeer, kBothCores;
 
 }  // namespace trnemu::rows
 

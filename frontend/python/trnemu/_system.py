@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -94,6 +95,9 @@ class SystemResult:
         self.time_ns: float = info["time_ns"]
         self.threads: int = info["threads"]
         self.collectives = [Collective(**c) for c in info["collectives"]]
+        self.results: list[Any] = []
+        """Of a kernel of nki: what it returned on each rank; empty without
+        values."""
         self.links = [LinkUse(*use) for use in info["links"]]
         self.profiles = [
             ProfileReport(result, data)
@@ -203,8 +207,8 @@ class System:
 
     def run(
         self,
-        program: Program | Sequence[Program],
-        inputs: Arrays | Sequence[Arrays] = {},
+        program: Program | Sequence[Program] | Any,
+        inputs: Arrays | Sequence[Arrays] | Any = {},
         *,
         algorithm: str = "auto",
         threads: int | None = None,
@@ -226,8 +230,21 @@ class System:
         ProfileReport of each rank. options: those of trnemu.run, without
         schedule, time and stop_at_nan.
 
+        program may be a kernel of trnemu.nki, whole or as kernel[2]; inputs
+        are then its arguments: a tuple, or a dict by name, for all ranks, or a
+        list with those of each rank (docs/nki.md). What it wrote to arguments
+        is in them afterwards, what it returned in SystemResult.results.
+
         Raises Fault, which names the rank; the first in simulated time.
         """
+        kernels = sys.modules.get("trnemu.nki._kernel")
+        if kernels is not None and isinstance(program, kernels.Kernel):
+            from trnemu.nki._ranks import launch
+
+            own = {"algorithm": algorithm, "threads": threads,
+                   "packet_bytes": packet_bytes, "links": links,
+                   "profile": profile}
+            return launch(self, program, inputs, {**own, **options})
         for option in options:
             if option not in _DEFAULTS or option in _REFUSED:
                 known = (k for k in _DEFAULTS if k not in _REFUSED)
