@@ -2,7 +2,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <boost/mpi/collectives.hpp>
 #include <boost/mpi/communicator.hpp>
 #include <boost/mpi/datatype.hpp>
@@ -14,6 +13,7 @@
 #include <boost/serialization/string.hpp>
 #include <boost/serialization/utility.hpp>
 #include <boost/serialization/vector.hpp>
+#include <cstdlib>
 
 #include "collectives/exchange.h"
 #include "isa/diagnostic.h"
@@ -30,13 +30,14 @@ void All(Archive& a, Fields&... fields) {
 
 template <typename Archive>
 void serialize(Archive& a, trnemu::CallInfo& c, unsigned) {
-  auto& [rank, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
-         recv_counts_known, has_rdispls, members, pairs, inactive, src_elements,
-         dst_elements, rows, metadata, trigger, ticket, instruction, source] =
-      c;
-  All(a, rank, kind, op, dtype, in_sbuf, in_place, dim, channel, peer, stream,
-      recv_counts_known, has_rdispls, members, pairs, inactive, src_elements,
-      dst_elements, rows, metadata, trigger, ticket, instruction, source);
+  auto& [rank, core, kind, op, dtype, in_sbuf, in_place, dim, channel, peer,
+         stream, recv_counts_known, has_rdispls, members, pairs, inactive,
+         src_elements, dst_elements, rows, metadata, trigger, ticket,
+         instruction, source] = c;
+  All(a, rank, core, kind, op, dtype, in_sbuf, in_place, dim, channel, peer,
+      stream, recv_counts_known, has_rdispls, members, pairs, inactive,
+      src_elements, dst_elements, rows, metadata, trigger, ticket, instruction,
+      source);
 }
 
 template <typename Archive>
@@ -100,16 +101,16 @@ void serialize(Archive& a, trnemu::RunResult& r, unsigned) {
 
 template <typename Archive>
 void save(Archive& a, const trnemu::News& n, unsigned) {
-  const auto& [next, calls, ended, stalls, failure, results] = n;
+  const auto& [next, calls, ended, stalls, failure, results, texts] = n;
   const bool failed = failure.has_value();
-  a << next << calls << ended << stalls << results << failed;
+  a << next << calls << ended << stalls << results << texts << failed;
   if (failed) a << *failure;
 }
 template <typename Archive>
 void load(Archive& a, trnemu::News& n, unsigned) {
-  auto& [next, calls, ended, stalls, failure, results] = n;
+  auto& [next, calls, ended, stalls, failure, results, texts] = n;
   bool failed = false;
-  a >> next >> calls >> ended >> stalls >> results >> failed;
+  a >> next >> calls >> ended >> stalls >> results >> texts >> failed;
   if (failed) a >> failure.emplace();
 }
 template <typename Archive>

@@ -7,10 +7,14 @@
 
 #include "collectives/trace.h"
 #include "frontend/cli/interrupt.h"
+#include "frontend/cli/processes.h"
 #include "isa/container.h"
 
 namespace trnemu::cli {
 namespace {
+
+// Arrays of a rank of another process.
+constexpr size_t kNone = static_cast<size_t>(-1);
 
 // "3:x=x.npy" is rank 3's; without a number all ranks'.
 std::optional<int> RankOf(const std::string& text, size_t& rest) {
@@ -72,6 +76,9 @@ absl::Status SystemRun::LoadPrograms() {
   auto topology = TopologyOf(system);
   if (!topology.ok()) return topology.status();
   topology_ = *std::move(topology);
+  auto process = SpreadRanks(*topology_, Processes().processes());
+  if (!process.ok()) return process.status();
+  process_ = *std::move(process);
   if (!args_.hardware.empty()) {
     auto hardware = HardwareOf(topology_->system().target, args_.hardware);
     if (!hardware.ok()) return hardware.status();
@@ -90,6 +97,10 @@ absl::Status SystemRun::LoadPrograms() {
   return absl::OkStatus();
 }
 
+bool SystemRun::Here(int rank) const {
+  return process_[static_cast<size_t>(rank)] == Processes().process();
+}
+
 absl::StatusOr<std::vector<std::string>> SystemRun::OptionsOf(
     const std::vector<std::string>& given, const char* name, int rank) const {
   std::vector<std::string> all, own;
@@ -102,7 +113,8 @@ absl::StatusOr<std::vector<std::string>> SystemRun::OptionsOf(
       all.push_back(WithRank(text, rank));
     } else if (*of >= ranks()) {
       return UsageError(Cat(name, " ", text, ": there is no rank ", *of,
-                            "; the ", ranks(), " ranks are 0 to ", ranks() - 1));
+                            "; the ", ranks(), " ranks are 0 to ",
+                            ranks() - 1));
     } else if (*of == rank) {
       own.push_back(text.substr(rest));
     }
@@ -132,9 +144,13 @@ absl::Status SystemRun::ReadArrays() {
         problems_.push_back(std::move(d));
       }
     };
+    if (!Here(rank)) {
+      inputs_of_.push_back(kNone);
+      expected_of_.push_back(kNone);
+      continue;
+    }
     std::vector<Diagnostic> problems;
-    auto [in, new_in] =
-        known_inputs.try_emplace({&p, *inputs}, inputs_.size());
+    auto [in, new_in] = known_inputs.try_emplace({&p, *inputs}, inputs_.size());
     if (new_in) {
       inputs_.push_back(ReadInputs(p, *inputs, options_.values, problems));
     }
@@ -161,19 +177,30 @@ absl::Status SystemRun::Load() {
 
 absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
                                 int64_t max_records, bool traced) {
+  const bool recorded =
+      std::find(profiled.begin(), profiled.end(), true) != profiled.end();
+  if (Processes().processes() > 1 && (recorded || traced)) {
+    return UsageError(
+        "profiles and traces are of ranks that one process runs, but mpirun "
+        "started several",
+        "run it without mpirun");
+  }
   progress_.Say(Cat("running on ", Describe(*topology_)));
   options_.interrupted = Interrupted;
   ClusterOptions cluster = ClusterOptionsOf(args_.system);
   cluster.record_links = cluster.record_moves = traced;
+  if (cluster.threads == 0) cluster.threads = ThreadsOfProcess();
   for (const bool wanted : profiled) {
     timelines_.push_back(wanted ? std::make_shared<Timeline>(max_records)
                                 : nullptr);
     cluster.timelines.push_back(timelines_.back().get());
   }
   std::vector<Inputs> inputs;
-  for (const size_t of : inputs_of_) inputs.push_back(AsInputs(inputs_[of]));
+  for (const size_t of : inputs_of_) {
+    inputs.push_back(of == kNone ? Inputs() : AsInputs(inputs_[of]));
+  }
   auto result = RunCluster(topology_, programs_, inputs, options_, cluster,
-                           hardware_);
+                           hardware_, &Processes());
   if (!result.ok()) return result.status();
   result_ = *std::move(result);
   return absl::OkStatus();
@@ -182,6 +209,7 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
 std::vector<std::pair<int, NamedArray*>> SystemRun::expected() {
   std::vector<std::pair<int, NamedArray*>> all;
   for (int rank = 0; rank < ranks(); ++rank) {
+    if (!Here(rank)) continue;
     for (NamedArray& one : expected_[expected_of_[static_cast<size_t>(rank)]]) {
       all.emplace_back(rank, &one);
     }
@@ -192,12 +220,11 @@ std::vector<std::pair<int, NamedArray*>> SystemRun::expected() {
 ProfileReport SystemRun::Report(int rank) const {
   const auto r = static_cast<size_t>(rank);
   const auto& program = ProgramOf(rank);
-  const auto hardware =
-      hardware_ != nullptr
-          ? hardware_
-          : std::shared_ptr<const Hardware>(
-                &HardwareFor(topology_->system().target),
-                [](const Hardware*) {});
+  const auto hardware = hardware_ != nullptr
+                            ? hardware_
+                            : std::shared_ptr<const Hardware>(
+                                  &HardwareFor(topology_->system().target),
+                                  [](const Hardware*) {});
   return MakeProfileReport(program, hardware, timelines_[r],
                            result_.ranks[r].profile.end, program->name);
 }

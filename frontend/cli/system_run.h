@@ -22,7 +22,8 @@ class SystemRun {
   SystemRun(const RunArgs& args, Progress& progress)
       : args_(args), progress_(progress) {}
 
-  // What is wrong: the status, and beside it `problems` if there are several.
+  // On several processes each reads its own ranks' arrays. What is wrong: the
+  // status, and beside it `problems` if there are several.
   // Refuses options that are of one rank's runs.
   absl::Status Load();
   // Ranks whose timelines are kept; all of them if a trace is wanted.
@@ -31,11 +32,13 @@ class SystemRun {
 
   const std::vector<Diagnostic>& problems() const { return problems_; }
   int ranks() const { return topology_->ranks(); }
+  // Whether this process runs it (frontend/cli/processes.h).
+  bool Here(int rank) const;
   const Topology& topology() const { return *topology_; }
   const Program& program(int rank) const { return *ProgramOf(rank); }
   const ClusterResult& result() const { return result_; }
   const RunOptions& options() const { return options_; }
-  // --expect of each rank, by rank.
+  // --expect of each rank of this process, by rank.
   std::vector<std::pair<int, NamedArray*>> expected();
   // Of a rank that was profiled.
   ProfileReport Report(int rank) const;
@@ -59,6 +62,7 @@ class SystemRun {
   std::shared_ptr<const Topology> topology_;
   std::shared_ptr<const Hardware> hardware_;
   std::vector<std::shared_ptr<const Program>> programs_;
+  std::vector<int32_t> process_;  // by rank
   // Arrays that several ranks have are read once: by rank, which of them.
   std::vector<std::vector<NamedArray>> inputs_, expected_;
   std::vector<size_t> inputs_of_, expected_of_;

@@ -5,16 +5,25 @@
 #include "frontend/cli/expect.h"
 #include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
+#include "frontend/cli/processes.h"
 #include "frontend/cli/system_report.h"
 #include "frontend/cli/system_run.h"
 
 namespace trnemu::cli {
 namespace {
 
+// As it goes to the process that prints.
 struct RankComparison {
   int rank = 0;
-  Comparison comparison;
+  bool ok = false;
+  std::string text;
+  Json json;
 };
+
+RankComparison ParseComparison(const std::string& text) {
+  const Json json = Json::parse(text);
+  return {json["rank"], json["ok"], json["text"], json["json"]};
+}
 
 class SystemVerb {
  public:
@@ -24,16 +33,18 @@ class SystemVerb {
     absl::Status status =
         CheckPaths(FilesRead(args_), {{"--trace", args_.trace}});
     if (status.ok()) status = run_.Load();
+    // What stops one process stops all.
+    status = AgreeOn(status);
     // From here on there are temporary files to remove.
     const InterruptScope scope;
-    if (status.ok()) status = OpenOutputs();
+    if (status.ok()) status = AgreeOn(OpenOutputs());
     if (status.ok()) {
       const bool traced = !args_.trace.empty();
       const std::vector<bool> profiled(
           traced ? static_cast<size_t>(run_.ranks()) : 0, true);
       status = run_.Execute(profiled, Timeline::kDefaultLimit, traced);
     }
-    if (!status.ok() && Interrupted()) return StopInterrupted(status);
+    if (WasInterrupted(status)) return StopInterrupted(status);
     if (status.ok()) status = WriteFiles();
     progress_.Stop();
     if (!status.ok()) return FailWith(status);
@@ -43,8 +54,16 @@ class SystemVerb {
  private:
   int FailWith(const absl::Status& status) {
     progress_.Stop();
-    return run_.problems().empty() ? Fail("run", args_.json, status)
-                                   : Fail("run", args_.json, run_.problems());
+    const auto& problems = run_.problems();
+    const bool own = !problems.empty() &&
+                     ToJson(problems.front()) == ToJson(DiagnosticOf(status));
+    return own ? Fail("run", args_.json, problems)
+               : Fail("run", args_.json, status);
+  }
+
+  // This process or another one.
+  static bool WasInterrupted(const absl::Status& status) {
+    return !status.ok() && DiagnosticOf(status).id == "limit.interrupted";
   }
 
   int StopInterrupted(const absl::Status& status) {
@@ -65,6 +84,7 @@ class SystemVerb {
   absl::Status OpenOutputs() {
     for (int r = 0; r < run_.ranks() && !args_.output_dir.empty(); ++r) {
       outputs_.push_back(std::make_unique<OutputFiles>());
+      if (!run_.Here(r)) continue;
       const absl::Status status = outputs_.back()->Open(
           Cat(args_.output_dir, "/rank", r), OutputsOf(run_.program(r)));
       if (!status.ok()) return status;
@@ -73,31 +93,42 @@ class SystemVerb {
   }
 
   absl::Status WriteFiles() {
-    for (size_t r = 0; r < outputs_.size(); ++r) {
-      const absl::Status status =
-          outputs_[r]->Fill(run_.result().ranks[r].outputs);
-      if (!status.ok()) return status;
+    absl::Status status;
+    for (size_t r = 0; r < outputs_.size() && status.ok(); ++r) {
+      if (!run_.Here(static_cast<int>(r))) continue;
+      status = outputs_[r]->Fill(run_.result().ranks[r].outputs);
     }
-    for (const auto& files : outputs_) {
-      const absl::Status status = files->Publish();
-      if (!status.ok()) return status;
+    status = AgreeOn(status);
+    for (size_t r = 0; r < outputs_.size() && status.ok(); ++r) {
+      if (run_.Here(static_cast<int>(r))) status = outputs_[r]->Publish();
     }
+    status = AgreeOn(status);
+    if (!status.ok()) return status;
     if (args_.trace.empty()) return absl::OkStatus();
     progress_.Say("writing the trace");
-    return WriteText(args_.trace,
-                     run_.Trace(std::vector<bool>(
-                         static_cast<size_t>(run_.ranks()), true)));
+    return WriteText(
+        args_.trace,
+        run_.Trace(std::vector<bool>(static_cast<size_t>(run_.ranks()), true)));
   }
 
   int Report() {
-    std::vector<RankComparison> comparisons;
-    bool ok = true;
+    std::vector<std::string> texts;
     for (const auto& [rank, want] : run_.expected()) {
       const auto& outputs =
           run_.result().ranks[static_cast<size_t>(rank)].outputs;
-      comparisons.push_back({rank, Compare(outputs.at(want->tensor->name), *want,
-                                           args_.rtol, args_.atol)});
-      ok = ok && comparisons.back().comparison.ok();
+      const Comparison c = Compare(outputs.at(want->tensor->name), *want,
+                                   args_.rtol, args_.atol);
+      texts.push_back(Json({{"rank", rank},
+                            {"ok", c.ok()},
+                            {"text", Describe(c)},
+                            {"json", cli::ToJson(c)}})
+                          .dump(-1, ' ', true, Json::error_handler_t::replace));
+    }
+    std::vector<RankComparison> comparisons;
+    bool ok = true;
+    for (const std::string& text : GatherTexts(std::move(texts))) {
+      comparisons.push_back(ParseComparison(text));
+      ok = ok && comparisons.back().ok;
     }
     const int code = ok ? kSuccess : kFault;
     if (args_.json) {
@@ -124,11 +155,10 @@ class SystemVerb {
   static void PrintComparisons(const std::vector<RankComparison>& all) {
     int64_t good = 0;
     for (const RankComparison& c : all) {
-      if (c.comparison.ok()) {
+      if (c.ok) {
         ++good;
       } else {
-        PrintError(Cat("expect        rank ", c.rank, ": ",
-                       Describe(c.comparison), "\n"));
+        PrintError(Cat("expect        rank ", c.rank, ": ", c.text, "\n"));
       }
     }
     if (!all.empty()) {
@@ -150,7 +180,7 @@ class SystemVerb {
         const std::string path =
             outputs_.empty()
                 ? ""
-                : outputs_[static_cast<size_t>(r)]->PathOf(t->name);
+                : Cat(args_.output_dir, "/rank", r, "/", FileNameOf(t->name));
         json["outputs"].push_back(
             {{"rank", r},
              {"name", t->name},
@@ -161,7 +191,7 @@ class SystemVerb {
     }
     json["expect"] = Json::array();
     for (const RankComparison& c : comparisons) {
-      Json one = cli::ToJson(c.comparison);
+      Json one = c.json;
       one["rank"] = c.rank;
       json["expect"].push_back(std::move(one));
     }
