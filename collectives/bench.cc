@@ -95,6 +95,11 @@ absl::Status Bench::Complete() {
                      most, " streams, not ", query_.streams));
   }
   if (query_.sizes.empty()) query_.sizes = {1 << 20};
+  for (const int64_t size : query_.sizes) {
+    if (size >= 0) continue;
+    return WrongQuery("option.collective",
+                      absl::StrCat("a size is not negative, as ", size));
+  }
   if (subject_->kind == kBarrier) query_.sizes = {0};
   if (query_.check) query_.values = true;
   absl::Status status = CheckGroups();

@@ -45,18 +45,16 @@ class Port : public Transport {
 
  private:
   absl::Status ReadMetadata(const CollectiveCall& call, CallInfo& info) const;
-  absl::Status ReadRows(const CollectiveCall& call, const Tile& tile, int64_t n,
-                        std::vector<uint32_t>& rows) const;
+  static void ReadRows(const Tile& tile, std::vector<uint32_t>& rows);
 };
 
 absl::Status Port::ReadMetadata(const CollectiveCall& call,
                                 CallInfo& info) const {
   const auto n = static_cast<int64_t>(info.members.size());
-  absl::Status ok = ReadRows(call, call.metadata, n, info.metadata);
-  if (!ok.ok() || !call.has_other_metadata) return ok;
+  ReadRows(call.metadata, info.metadata);
+  if (!call.has_other_metadata) return absl::OkStatus();
   std::vector<uint32_t> other;
-  ok = ReadRows(call, call.other_metadata, n, other);
-  if (!ok.ok()) return ok;
+  ReadRows(call.other_metadata, other);
   const bool gather = call.kind == CollectiveKind::kAllGatherV;
   for (const int64_t row : {0, 1, 3}) {
     if (row == 3 && !call.has_rdispls) continue;
@@ -74,12 +72,10 @@ absl::Status Port::ReadMetadata(const CollectiveCall& call,
   return absl::OkStatus();
 }
 
-absl::Status Port::ReadRows(const CollectiveCall& call, const Tile& tile,
-                            int64_t n, std::vector<uint32_t>& rows) const {
+void Port::ReadRows(const Tile& tile, std::vector<uint32_t>& rows) {
   const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
   rows.resize(static_cast<size_t>(size));
   ReadElements(tile, 0, size, reinterpret_cast<std::byte*>(rows.data()));
-  return absl::OkStatus();
 }
 
 absl::Status Port::Trigger(CollectiveCall call) {
@@ -865,6 +861,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   ClusterResult result;
   result.threads = pool_.threads();
   result.ranks.resize(ranks_.size());
+  std::vector<std::map<std::string, HostArray>> outputs(ranks_.size());
   News mine;
   mine.failure = FirstOfRanks([&](size_t r) {
     auto one = ranks_[r].execution->Finish();
@@ -872,6 +869,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
     for (Diagnostic& d : one->diagnostics) {
       if (!d.rank) d.rank = static_cast<int>(r);
     }
+    outputs[r] = std::move(one->outputs);
     mine.results.emplace_back(static_cast<int32_t>(r), *std::move(one));
     return absl::OkStatus();
   });
@@ -880,6 +878,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   for (News& news : news_) {
     for (auto& [r, one] : news.results) {
       result.time_ns = std::max(result.time_ns, one.time_ns);
+      one.outputs = std::move(outputs[static_cast<size_t>(r)]);
       result.ranks[static_cast<size_t>(r)] = std::move(one);
     }
   }

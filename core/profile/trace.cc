@@ -1,14 +1,14 @@
-// Chrome's trace events (JSON array format inside an object), which Perfetto
-// opens. A process per core and one for its DMA queues; a thread per engine,
-// the tensor engine's weight loads apart, and per queue. Times are in
-// microseconds; starts and ends are rounded to whole nanoseconds, so that
-// slices of a track stay apart.
+// A profile as Chrome's trace events. A process per core and one for its DMA
+// queues; a thread per engine, the tensor engine's weight loads apart, and per
+// queue. Moves of collectives have a thread per DMA engine that does them, and
+// another one where two share it.
 #include <algorithm>
 #include <map>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/profile/columns.h"
+#include "core/profile/trace_writer.h"
 
 namespace trnemu {
 namespace {
@@ -20,54 +20,33 @@ constexpr int kLaneStep = 20;
 // Processes.
 constexpr int kDmaProcess = 100;
 constexpr int kCounterProcess = 200;
+// Threads of a DMA process, beyond those of queues: moves of collectives, by
+// engine, and when collectives were complete.
+constexpr int kMoveTracks = 1 << 21;
+constexpr int kMoveTrackStep = 1 << 16;
+constexpr int kCompletionTrack = 1 << 20;
 
-int64_t Ns(Ticks t) { return (t + 500'000) / 1'000'000; }
-
-// "1.234": microseconds.
-std::string Us(int64_t ns) {
-  std::string digits = absl::StrCat(ns % 1000);
-  return absl::StrCat(ns / 1000, ".", std::string(3 - digits.size(), '0'),
-                      digits);
-}
+int64_t Ns(Ticks t) { return TraceNs(t); }
 
 class Tracer {
  public:
-  explicit Tracer(const ProfileReport& report)
-      : report_(report), texts_(report) {}
+  Tracer(const ProfileReport& report, const TraceRank& rank, TraceWriter& out)
+      : report_(report), rank_(rank), out_(out), texts_(report) {}
 
-  std::string Do() {
-    json_ = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"program\":";
-    absl::StrAppend(&json_, Quoted(report_.name),
-                    ",\"target\":", Quoted(report_.hardware->name),
-                    "},\"traceEvents\":[\n");
+  void Do() {
     Instructions();
     Parts();
     Flows();
     Counters();
     Names();
-    json_ += "\n]}\n";
-    return std::move(json_);
   }
 
  private:
-  struct Place {
-    int process = 0, thread = 0;
-    int64_t start = 0;
-  };
+  using Place = TraceWriter::Place;
 
-  void Open() {
-    json_ += first_ ? "" : ",\n";
-    first_ = false;
-  }
-
-  void Slice(const Place& at, int64_t end, std::string_view name,
+  void Slice(Place at, int64_t end, std::string_view name,
              std::string_view category, std::string_view args) {
-    Open();
-    absl::StrAppend(&json_, "{\"ph\":\"X\",\"pid\":", at.process,
-                    ",\"tid\":", at.thread, ",\"ts\":", Us(at.start),
-                    ",\"dur\":", Us(end - at.start), ",\"name\":", Quoted(name),
-                    ",\"cat\":\"", std::string(category), "\",\"args\":{",
-                    std::string(args), "}}");
+    out_.Slice(at, end, name, category, args);
   }
 
   int TrackOf(const InstructionRecord& r) const {
@@ -128,7 +107,7 @@ class Tracer {
     places_.resize(rows.size());
     for (size_t r = 0; r < rows.size(); ++r) {
       const InstructionRecord& i = rows[r];
-      Place at{i.core, 0, Ns(i.start)};
+      Place at{rank_.first_process + i.core, 0, Ns(i.start)};
       at.thread = Lane(at.process, TrackOf(i), at.start, ends[r]);
       if (i.waited()) Wait(i, at);
       places_[r] = at;
@@ -150,19 +129,29 @@ class Tracer {
                        ",\"signalled_ns\":", NsText(update.time)));
   }
 
+  static bool IsCollective(const Instruction& i) {
+    return i.opcode == Opcode::kCollective || i.opcode == Opcode::kCollectiveV;
+  }
+
   void Parts() {
     const auto& parts = report_.timeline->dma();
     dma_places_.resize(parts.size());
     for (size_t p = 0; p < parts.size(); ++p) {
       const DmaRecord& d = parts[p];
-      const int track = d.queue_set * 16 + d.queue;
-      Place at{kDmaProcess + d.core, track, Ns(d.start)};
-      const int64_t end = std::max(at.start, Ns(d.free));
-      dma_places_[p] = at;
-      queues_[{at.process, track}] =
-          absl::StrCat(QueueSetName(*report_.program, d.queue_set), " queue ",
-                       d.queue, " (engine ", d.engine, ")");
       const InstructionRecord& trigger = report_.row(d.instruction);
+      int track = d.queue_set * 16 + d.queue;
+      Place at{rank_.first_process + kDmaProcess + d.core, track, Ns(d.start)};
+      const int64_t end = std::max(at.start, Ns(d.free));
+      if (IsCollective(*trigger.instruction)) {
+        track = d.bytes > 0 ? kMoveTracks + kMoveTrackStep * d.engine
+                            : kCompletionTrack;
+        at.thread = Lane(at.process, track, at.start, end);
+      } else {
+        queues_[{at.process, track}] =
+            absl::StrCat(QueueSetName(*report_.program, d.queue_set),
+                         " queue ", d.queue, " (engine ", d.engine, ")");
+      }
+      dma_places_[p] = at;
       Slice(
           at, end,
           absl::StrCat("dma ", kDirections[static_cast<size_t>(d.direction)]),
@@ -177,18 +166,7 @@ class Tracer {
   }
 
   void Arrow(std::string_view category, const Place& from, const Place& to) {
-    const auto end = [&](std::string_view phase, const Place& at) {
-      Open();
-      absl::StrAppend(&json_, "{\"ph\":\"", std::string(phase),
-                      "\",\"id\":", next_flow_, ",\"pid\":", at.process,
-                      ",\"tid\":", at.thread, ",\"ts\":", Us(at.start),
-                      ",\"name\":\"", std::string(category), "\",\"cat\":\"",
-                      std::string(category), "\"",
-                      phase == "f" ? ",\"bp\":\"e\"}" : "}");
-    };
-    end("s", from);
-    end("f", to);
-    ++next_flow_;
+    out_.Arrow(category, from, to);
   }
 
   // From who signalled to who waited, and from a trigger to its parts.
@@ -214,12 +192,8 @@ class Tracer {
   void Counter(std::string_view name, const Series& series,
                std::string_view unit) {
     for (size_t i = 0; i < series.times.size(); ++i) {
-      Open();
-      absl::StrAppend(&json_, "{\"ph\":\"C\",\"pid\":", kCounterProcess,
-                      ",\"tid\":0,\"ts\":", Us(Ns(series.times[i])),
-                      ",\"name\":", Quoted(name), ",\"args\":{\"",
-                      std::string(unit), "\":", NumberText(series.values[i]),
-                      "}}");
+      out_.Counter(rank_.first_process + kCounterProcess, Ns(series.times[i]),
+                   name, unit, NumberText(series.values[i]));
     }
   }
   void Counters() {
@@ -234,39 +208,35 @@ class Tracer {
     }
   }
 
-  void Meta(std::string_view what, int process, int thread,
-            std::string_view key, const std::string& value) {
-    Open();
-    absl::StrAppend(&json_, "{\"ph\":\"M\",\"pid\":", process,
-                    ",\"tid\":", thread, ",\"name\":\"", std::string(what),
-                    "\",\"args\":{\"", std::string(key), "\":", value, "}}");
-  }
   void Names() {
+    const int base = rank_.first_process;
+    const auto process = [&](int number, const std::string& name, size_t sort) {
+      out_.NameProcess(base + number, absl::StrCat(rank_.prefix, name),
+                       rank_.first_sort + static_cast<int>(sort));
+    };
     for (size_t c = 0; c < report_.program->cores.size(); ++c) {
       const int core = static_cast<int>(c);
-      Meta("process_name", core, 0, "name", Quoted(absl::StrCat("core ", c)));
-      Meta("process_sort_index", core, 0, "sort_index", absl::StrCat(2 * c));
-      const int dma = kDmaProcess + core;
-      Meta("process_name", dma, 0, "name",
-           Quoted(absl::StrCat("core ", c, " DMA queues")));
-      Meta("process_sort_index", dma, 0, "sort_index", absl::StrCat(2 * c + 1));
+      process(core, absl::StrCat("core ", c), 2 * c);
+      process(kDmaProcess + core, absl::StrCat("core ", c, " DMA queues"),
+              2 * c + 1);
     }
-    Meta("process_name", kCounterProcess, 0, "name", Quoted("memory"));
-    Meta("process_sort_index", kCounterProcess, 0, "sort_index",
-         absl::StrCat(2 * report_.program->cores.size()));
+    process(kCounterProcess, "memory", 2 * report_.program->cores.size());
     for (const auto& [track, lanes] : lanes_) {
       const int first = track.second;
       const std::string name =
-          first == kLoadTrack ? "tensor, weight loads"
-                              : std::string(Name(static_cast<Engine>(first)));
+          first >= kMoveTracks
+              ? absl::StrCat("collectives, engine ",
+                             (first - kMoveTracks) / kMoveTrackStep)
+          : first == kCompletionTrack ? "collectives complete"
+          : first == kLoadTrack       ? "tensor, weight loads"
+                                : std::string(Name(static_cast<Engine>(first)));
       for (size_t l = 0; l < lanes.size(); ++l) {
-        Meta("thread_name", track.first,
-             first + kLaneStep * static_cast<int>(l), "name",
-             Quoted(l == 0 ? name : absl::StrCat(name, ", beside ", l)));
+        out_.NameThread(track.first, first + kLaneStep * static_cast<int>(l),
+                        l == 0 ? name : absl::StrCat(name, ", beside ", l));
       }
     }
     for (const auto& [track, name] : queues_) {
-      Meta("thread_name", track.first, track.second, "name", Quoted(name));
+      out_.NameThread(track.first, track.second, name);
     }
   }
 
@@ -274,10 +244,9 @@ class Tracer {
       "load", "store", "within HBM", "on chip"};
 
   const ProfileReport& report_;
+  const TraceRank& rank_;
+  TraceWriter& out_;
   InstructionTexts texts_;
-  std::string json_;
-  bool first_ = true;
-  int64_t next_flow_ = 1;
   std::vector<Place> places_, dma_places_;
   std::map<std::pair<int, int>, std::vector<int64_t>> lanes_;
   std::map<std::pair<int, int>, std::string> queues_;
@@ -286,7 +255,15 @@ class Tracer {
 }  // namespace
 
 std::string ProfileTrace(const ProfileReport& report) {
-  return Tracer(report).Do();
+  TraceWriter out(absl::StrCat("\"program\":", Quoted(report.name),
+                               ",\"target\":", Quoted(report.hardware->name)));
+  AddProfile(report, {}, out);
+  return std::move(out).Finish();
+}
+
+void AddProfile(const ProfileReport& report, const TraceRank& rank,
+                TraceWriter& out) {
+  Tracer(report, rank, out).Do();
 }
 
 }  // namespace trnemu

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/bench.h"
 #include "collectives/cluster.h"
 #include "collectives/team.h"
 #include "collectives/topology.h"
+#include "collectives/trace.h"
 #include "frontend/bindings/bindings.h"
 #include "frontend/bindings/running.h"
 #include "isa/system.h"
@@ -21,6 +23,21 @@ namespace {
 nb::str Word(std::string_view text) { return nb::str(text.data(), text.size()); }
 
 double Ns(Ticks t) { return static_cast<double>(t) / kTicksPerNs; }
+
+// What a trace of a run needs besides its ranks' profiles.
+struct BoundTrace {
+  std::shared_ptr<const Topology> topology;
+  std::shared_ptr<const ClusterResult> result;  // without the ranks' results
+
+  std::string Text(const std::vector<BoundProfile*>& profiles,
+                   const std::string& name) const {
+    std::vector<const ProfileReport*> reports;
+    for (const BoundProfile* p : profiles) {
+      reports.push_back(p == nullptr ? nullptr : &p->report);
+    }
+    return ClusterTrace(*topology, *result, reports, name);
+  }
+};
 
 class BoundSystem {
  public:
@@ -44,6 +61,8 @@ class BoundSystem {
   nb::tuple Run(const std::vector<BoundProgram*>& programs,
                 const nb::list& inputs, const nb::dict& options,
                 const nb::dict& cluster, int64_t max_records) const;
+  nb::list Collective(const std::string& operation,
+                      const nb::dict& given) const;
 
  private:
   std::shared_ptr<const Topology> topology_;
@@ -67,6 +86,7 @@ ClusterOptions ReadCluster(const nb::dict& given) {
   o.algorithm = static_cast<Algorithm>(found - kAlgorithmNames.begin());
   o.packet_bytes = nb::cast<int64_t>(given["packet_bytes"]);
   o.record_links = nb::cast<bool>(given["links"]);
+  o.record_moves = o.record_links;
   return o;
 }
 
@@ -149,6 +169,7 @@ nb::tuple BoundSystem::Run(const std::vector<BoundProgram*>& given_programs,
   for (int r = 0; max_records > 0 && r < topology_->ranks(); ++r) {
     timelines.push_back(std::make_shared<Timeline>(max_records));
     cluster.timelines.push_back(timelines.back().get());
+    cluster.record_links = cluster.record_moves = true;
   }
   SignalCheck signals;
   options.interrupted = [&signals] { return signals(); };
@@ -175,7 +196,91 @@ nb::tuple BoundSystem::Run(const std::vector<BoundProgram*>& given_programs,
   for (RunResult& one : result->ranks) {
     results.append(nb::cast(BoundResult{std::move(one), {}}));
   }
-  return nb::make_tuple(results, info, profiles);
+  result->ranks.clear();
+  const bool traced = cluster.record_moves;
+  return nb::make_tuple(
+      results, info, profiles,
+      traced ? nb::cast(BoundTrace{
+                   topology_, std::make_shared<const ClusterResult>(
+                                  *std::move(result))})
+             : nb::none());
+}
+
+nb::dict RowOf(const CollectiveRow& r) {
+  nb::dict d;
+  d["size"] = r.size;
+  d["bytes"] = r.bytes;
+  d["asked"] = Word(Name(r.asked));
+  d["algorithm"] = Word(Name(r.algorithm));
+  d["inside_nodes"] = Word(Name(r.inside_nodes));
+  d["between_nodes"] = Word(Name(r.between_nodes));
+  d["steps"] = r.steps;
+  d["channels"] = r.channels;
+  d["moves"] = r.moves;
+  d["time_ns"] = r.time_ns;
+  d["algbw"] = r.algbw;
+  d["busbw"] = r.busbw;
+  d["hbm_read_bytes"] = r.hbm_read;
+  d["hbm_write_bytes"] = r.hbm_written;
+  d["link_bytes"] = r.link_bytes;
+  d["max_error"] = r.max_error;
+  d["error_bound"] = r.error_bound;
+  return d;
+}
+
+// `given`: the dictionary of trnemu._collective.collective.
+nb::list BoundSystem::Collective(const std::string& operation,
+                                 const nb::dict& given) const {
+  CollectiveQuery query;
+  query.operation = operation;
+  query.topology = topology_;
+  query.groups = nb::cast<ReplicaGroups>(given["groups"]);
+  if (const auto k = nb::cast<int64_t>(given["group_size"]); k != 0) {
+    auto groups = GroupsOfSize(topology_->ranks(), k);
+    if (!groups.ok()) RaiseHere(groups.status());
+    query.groups = *std::move(groups);
+  }
+  query.sizes = nb::cast<std::vector<int64_t>>(given["sizes"]);
+  for (nb::handle text : nb::cast<nb::list>(given["size_texts"])) {
+    const auto sizes = ByteSizesFromText(nb::cast<std::string>(text));
+    if (!sizes) {
+      RaiseValueError("size must be bytes, \"1MiB\", \"1KiB:1GiB\" or a list of "
+                      "these, not \"" +
+                      nb::cast<std::string>(text) + "\"");
+    }
+    query.sizes.insert(query.sizes.end(), sizes->begin(), sizes->end());
+  }
+  query.dtype =
+      DtypeFromName(nb::cast<std::string>(given["dtype"])).value_or(
+          Dtype::kInvalid);
+  const auto op = nb::cast<std::string>(given["op"]);
+  query.op = op == "add"   ? AluOp::kAdd
+             : op == "min" ? AluOp::kMinimum
+                           : AluOp::kMaximum;
+  query.memory = nb::cast<std::string>(given["memory"]) == "hbm" ? Space::kHbm
+                                                                 : Space::kSbuf;
+  if (nb::cast<std::string>(given["algorithm"]) == "all") {
+    query.algorithms.clear();
+  } else {
+    query.algorithms = {ReadCluster(given).algorithm};
+  }
+  query.packet_bytes = nb::cast<int64_t>(given["packet_bytes"]);
+  query.threads = nb::cast<int>(given["threads"]);
+  query.streams = nb::cast<int>(given["streams"]);
+  query.check = nb::cast<bool>(given["check"]);
+  query.values = nb::cast<bool>(given["values"]);
+  SignalCheck signals;
+  query.interrupted = [&signals] { return signals(); };
+  absl::StatusOr<std::vector<CollectiveRow>> rows;
+  {
+    const nb::gil_scoped_release release;
+    rows = CollectiveCosts(query);
+  }
+  signals.Rethrow();
+  if (!rows.ok()) RaiseHere(rows.status());
+  nb::list list;
+  for (const CollectiveRow& row : *rows) list.append(RowOf(row));
+  return list;
 }
 
 }  // namespace
@@ -184,6 +289,8 @@ void BindSystem(nb::module_& m) {
   m.def(
       "system_names", [] { return SystemNames(); },
       "The systems that are described.");
+  nb::class_<BoundTrace>(m, "SystemTrace", "What a run of a system leaves.")
+      .def("text", &BoundTrace::Text, nb::arg("profiles"), nb::arg("name"));
   nb::class_<BoundSystem>(m, "SystemData", "What trnemu.System is made of.")
       .def(nb::init<const std::string&, const std::string&, std::optional<int>,
                     int, const std::vector<std::string>&>(),
@@ -219,7 +326,10 @@ void BindSystem(nb::module_& m) {
                    "options: dict[str, typing.Any], cluster: dict[str, "
                    "typing.Any], max_records: int, /) -> "
                    "tuple[list[Result], dict[str, typing.Any], "
-                   "list[ProfileData]]"));
+                   "list[ProfileData], SystemTrace | None]"))
+      .def("collective", &BoundSystem::Collective,
+           nb::sig("def collective(self, operation: str, query: dict[str, "
+                   "typing.Any], /) -> list[dict[str, typing.Any]]"));
 }
 
 }  // namespace trnemu::bindings

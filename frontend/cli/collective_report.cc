@@ -33,6 +33,13 @@ std::string Aligned(std::vector<std::vector<std::string>> cells,
   return table.Text();
 }
 
+// "below 1 MiB" of one byte less.
+std::string UpTo(double bytes) {
+  const auto most = static_cast<int64_t>(bytes);
+  return most % 2 == 1 ? Cat("below ", SizeText(most + 1))
+                       : Cat("up to ", SizeText(most));
+}
+
 std::string FactorText(const CollectiveSubject& subject, int64_t n) {
   if (subject.bus_factor == 0) return "busbw = algbw";
   return Cat("busbw = algbw x ", subject.bus_factor == 2 ? "2 " : "",
@@ -180,11 +187,8 @@ std::string CollectiveReport::Ranges() const {
   }
   if (!has_documented_ranges()) return text;
   const SystemDescription& system = query_.topology->system();
-  return Cat(text, "documented:   mesh up to ",
-             SizeText(static_cast<int64_t>(system.mesh_up_to)),
-             system.rdh_up_to >= 0
-                 ? Cat(", rdh up to ", SizeText(static_cast<int64_t>(system.rdh_up_to)))
-                 : "",
+  return Cat(text, "documented:   mesh ", UpTo(system.mesh_up_to),
+             system.rdh_up_to >= 0 ? Cat(", rdh ", UpTo(system.rdh_up_to)) : "",
              ", kangaring above: what auto goes by where the group can\n");
 }
 
@@ -275,7 +279,7 @@ std::string CollectiveReport::Svg() const {
     const SystemDescription& system = query_.topology->system();
     plot.marks.emplace_back(system.mesh_up_to, "documented: mesh up to here");
     if (system.rdh_up_to >= 0) {
-      plot.marks.emplace_back(system.rdh_up_to, "rdh up to here");
+      plot.marks.emplace_back(system.rdh_up_to, "documented: rdh up to here");
     }
   }
   return Draw(plot);

@@ -127,12 +127,19 @@ absl::Status OutputFiles::OpenOne(File& file) {
   }
   const int fd = open(file.temporary.c_str(),
                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd >= 0) file.stream = fdopen(fd, "wb");
-  return file.stream ? absl::OkStatus() : Unwritable(file.path, errno);
+  if (fd < 0) return Unwritable(file.path, errno);
+  close(fd);  // a system has more outputs than a process may hold open
+  file.made = true;
+  return absl::OkStatus();
 }
 
 absl::Status OutputFiles::Commit(
     const std::map<std::string, HostArray>& arrays) {
+  const absl::Status status = Fill(arrays);
+  return status.ok() ? Publish() : status;
+}
+
+absl::Status OutputFiles::Fill(const std::map<std::string, HostArray>& arrays) {
   for (File& file : files_) {
     const auto found = arrays.find(file.tensor);
     if (found == arrays.end()) {
@@ -140,6 +147,8 @@ absl::Status OutputFiles::Commit(
                        Cat("the run gave no output ", file.tensor));
     }
     const HostArray& array = found->second;
+    file.stream = std::fopen(file.temporary.c_str(), "wb");
+    if (file.stream == nullptr) return Unwritable(file.path, errno);
     const std::string header = npy::HeaderFor(array.dtype, array.shape);
     const bool written =
         Write(file.stream, header.data(), header.size()) &&
@@ -150,11 +159,16 @@ absl::Status OutputFiles::Commit(
       return Unwritable(file.path, written ? errno : error);
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status OutputFiles::Publish() {
   for (File& file : files_) {
     if (std::rename(file.temporary.c_str(), file.path.c_str()) != 0) {
       return Unwritable(file.path, errno);
     }
     file.temporary.clear();
+    file.made = false;
   }
   made_.clear();
   return absl::OkStatus();
@@ -163,7 +177,8 @@ absl::Status OutputFiles::Commit(
 void OutputFiles::Discard() {
   for (File& file : files_) {
     if (file.stream) std::fclose(std::exchange(file.stream, nullptr));
-    if (!file.temporary.empty()) std::remove(file.temporary.c_str());
+    if (file.made) std::remove(file.temporary.c_str());
+    file.made = false;
     file.temporary.clear();
   }
   for (; !made_.empty(); made_.pop_back()) rmdir(made_.back().c_str());

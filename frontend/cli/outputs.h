@@ -28,6 +28,9 @@ class OutputFiles {
   absl::Status Open(const std::string& directory,
                     const std::vector<const Tensor*>& tensors);
   absl::Status Commit(const std::map<std::string, HostArray>& arrays);
+  // The same in two steps, for several that are written together.
+  absl::Status Fill(const std::map<std::string, HostArray>& arrays);
+  absl::Status Publish();
   void Discard();
 
   // Where the tensor of that name goes; "" before Open.
@@ -36,7 +39,8 @@ class OutputFiles {
  private:
   struct File {
     std::string tensor, path, temporary;
-    std::FILE* stream = nullptr;
+    bool made = false;              // the temporary file is there
+    std::FILE* stream = nullptr;  // while it is written
   };
   absl::Status OpenOne(File& file);
 

@@ -1,4 +1,5 @@
 // trnemu profile: where a program's time goes.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -10,6 +11,8 @@
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
+#include "frontend/cli/system_report.h"
+#include "frontend/cli/system_run.h"
 #include "frontend/cli/tensors.h"
 #include "frontend/cli/verbs.h"
 #include "frontend/report/report.h"
@@ -24,7 +27,11 @@ struct ProfileArgs {
   bool wants_json = false;
   std::string trace, csv, html;
   int64_t max_records = Timeline::kDefaultLimit;
+  int rank = -1;  // with --system: whose profile; -1: of the last to end
+  std::vector<int> ranks_shown;  // in the trace; none: the first few
 };
+
+constexpr int kShownRanks = 16;
 
 class ProfileVerb {
  public:
@@ -37,8 +44,10 @@ class ProfileVerb {
       const absl::Status status = (this->*step)();
       if (status.ok()) continue;
       progress_.Stop();
+      const std::vector<Diagnostic>& problems =
+          on_system() ? system_.problems() : problems_;
       const std::vector<Diagnostic> all =
-          problems_.empty() ? std::vector{DiagnosticOf(status)} : problems_;
+          problems.empty() ? std::vector{DiagnosticOf(status)} : problems;
       return Fail("profile", PrintsJson(), all);
     }
     Report();
@@ -46,6 +55,7 @@ class ProfileVerb {
   }
 
  private:
+  bool on_system() const { return !args_.run.system.name.empty(); }
   // Without a file it is printed.
   bool PrintsJson() const { return args_.wants_json && JsonFile().empty(); }
   std::string JsonFile() const {
@@ -66,6 +76,7 @@ class ProfileVerb {
   }
 
   absl::Status Load() {
+    if (on_system()) return LoadOnSystem();
     absl::StatusOr<Program> program = ReadProgram(args_.run.program);
     if (!program.ok()) return program.status();
     program_ = std::make_shared<const Program>(*std::move(program));
@@ -78,13 +89,60 @@ class ProfileVerb {
     return absl::OkStatus();
   }
 
+  absl::Status LoadOnSystem() {
+    absl::Status status = system_.Load();
+    if (!status.ok()) return status;
+    const int ranks = system_.ranks();
+    shown_.assign(static_cast<size_t>(ranks), false);
+    std::vector<int> asked = args_.ranks_shown;
+    for (int r = 0; args_.ranks_shown.empty() && r < kShownRanks; ++r) {
+      if (r < ranks) asked.push_back(r);
+    }
+    asked.push_back(std::max(args_.rank, 0));
+    for (const int rank : asked) {
+      if (rank < 0 || rank >= ranks) {
+        return UsageError(Cat("there is no rank ", rank, ": the ", ranks,
+                              " ranks are 0 to ", ranks - 1));
+      }
+    }
+    asked.pop_back();
+    for (const int rank : asked) shown_[static_cast<size_t>(rank)] = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status ExecuteOnSystem() {
+    // Which rank ends last is not known before.
+    std::vector<bool> profiled(shown_.size(), args_.rank < 0);
+    if (args_.rank >= 0) {
+      if (!args_.trace.empty()) profiled = shown_;
+      profiled[static_cast<size_t>(args_.rank)] = true;
+    }
+    const absl::Status status =
+        system_.Execute(profiled, args_.max_records, !args_.trace.empty());
+    if (!status.ok()) return status;
+    const auto& ranks = system_.result().ranks;
+    rank_ = args_.rank;
+    for (size_t r = 0; args_.rank < 0 && r < ranks.size(); ++r) {
+      if (rank_ < 0 ||
+          ranks[r].time_ns > ranks[static_cast<size_t>(rank_)].time_ns) {
+        rank_ = static_cast<int>(r);
+      }
+    }
+    progress_.Say("analysing");
+    result_ = ranks[static_cast<size_t>(rank_)];
+    report_ = system_.Report(rank_);
+    return absl::OkStatus();
+  }
+
   absl::Status ReadArrays() {
+    if (on_system()) return absl::OkStatus();
     inputs_ =
         ReadInputs(*program_, args_.run.inputs, options_.values, problems_);
     return problems_.empty() ? absl::OkStatus() : ToStatus(problems_.front());
   }
 
   absl::Status Execute() {
+    if (on_system()) return ExecuteOnSystem();
     Inputs inputs = AsInputs(inputs_);
     progress_.Say(Cat("running ", args_.run.program));
     auto timeline = std::make_shared<Timeline>(args_.max_records);
@@ -111,7 +169,8 @@ class ProfileVerb {
       status = WriteText(JsonFile(), ProfileJson(report_));
     }
     if (status.ok() && !args_.trace.empty()) {
-      status = WriteText(args_.trace, ProfileTrace(report_));
+      status = WriteText(args_.trace, on_system() ? system_.Trace(shown_)
+                                                  : ProfileTrace(report_));
     }
     if (status.ok() && !args_.html.empty()) status = WriteHtml();
     if (!status.ok() || args_.csv.empty()) return status;
@@ -128,8 +187,12 @@ class ProfileVerb {
   void Report() {
     progress_.Stop();
     if (PrintsJson()) return PrintJson(ToJson());
+    if (on_system()) {
+      PrintError(WarningsText(system_));
+      Print(Cat(SystemText(system_), "\nrank ", rank_, "\n"));
+    }
     for (const Diagnostic& d : result_.diagnostics) {
-      PrintError(Render(d) + "\n");
+      if (!on_system()) PrintError(Render(d) + "\n");
     }
     Print(ProfileText(report_) + "\n");
     const std::pair<const char*, std::string> files[] = {{"json", JsonFile()},
@@ -143,6 +206,11 @@ class ProfileVerb {
                      path, "\n");
     }
     if (!lines.empty()) Print("\n" + lines);
+    const auto shown = std::count(shown_.begin(), shown_.end(), true);
+    if (!args_.trace.empty() && on_system() && shown < system_.ranks()) {
+      Print(Cat("           it shows ", shown, " of ", system_.ranks(),
+                " ranks: --ranks-shown\n"));
+    }
   }
 
   Json ToJson() const {
@@ -195,6 +263,13 @@ class ProfileVerb {
     }
     json["diagnostics"] = ToJsonArray(result_.diagnostics);
     json["allowed"] = result_.allowed;
+    if (!on_system()) return json;
+    json["rank"] = rank_;
+    Json all = Json::object();
+    AddSystemJson(system_, all);
+    for (const char* field : {"system", "ranks", "collectives"}) {
+      json[field] = all[field];
+    }
     return json;
   }
 
@@ -208,6 +283,10 @@ class ProfileVerb {
   std::vector<Diagnostic> problems_;
   RunResult result_;
   ProfileReport report_;
+  // With --system:
+  SystemRun system_{args_.run, progress_};
+  std::vector<bool> shown_;  // by rank
+  int rank_ = 0;
 };
 
 int Profiled(const ProfileArgs& args) {
@@ -244,6 +323,16 @@ void AddProfile(CLI::App& app, Action& action) {
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, int64_t{2'000'000'000}));
+  sub->add_option("--rank", args->rank,
+                  "With --system: whose profile is printed and written, but "
+                  "for the trace (default: of the rank that ends last)")
+      ->type_name("R")
+      ->needs(sub->get_option("--system"));
+  sub->add_option("--ranks-shown", args->ranks_shown,
+                  "With --system: ranks in the trace (default: the first 16)")
+      ->type_name("R,R,...")
+      ->delimiter(',')
+      ->needs(sub->get_option("--system"));
   sub->footer(
       "Examples:\n"
       "  trnemu profile k.trn --input x=x.npy\n"
@@ -254,6 +343,8 @@ void AddProfile(CLI::App& app, Action& action) {
       "  trnemu profile k.trn --values off --csv k.profile\n"
       "  trnemu profile k.trn --values off --json=k.json\n"
       "  trnemu profile k.trn --values off --hardware what_if.textproto\n"
+      "  trnemu profile k.trn --values off --system trn2.48xlarge --ranks 4 \\\n"
+      "      --trace k.trace.json      ranks, collectives, links\n"
       "\n"
       "docs/profile.md explains every figure. Exit codes: 0 success, 1 a "
       "fault\n"

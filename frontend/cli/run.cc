@@ -16,6 +16,7 @@
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/run_report.h"
+#include "frontend/cli/system_run.h"
 #include "frontend/cli/tensors.h"
 #include "frontend/cli/verbs.h"
 #include "frontend/cli/wait_graph.h"
@@ -297,6 +298,9 @@ void AddRun(CLI::App& app, Action& action) {
       "  trnemu run k.trn --values off --hardware what_if.textproto\n"
       "  trnemu run k.trn --input x=x.npy --envelope 8    how sure is each "
       "output\n"
+      "  trnemu run k.trn --system trn2.48xlarge --ranks 4 \\\n"
+      "      --input 'x=in/rank{rank}/x.npy' --output-dir out    4 ranks\n"
+      "  trnemu run a.trn b.trn --system trn2.48xlarge --input 0:x=x.npy\n"
       "\n"
       "bfloat16 and fp8 arrays are .npy files of V2/uint16 and V1/uint8\n"
       "elements; view them as the ml_dtypes type after numpy.load.\n"
@@ -305,7 +309,12 @@ void AddRun(CLI::App& app, Action& action) {
       "--expect, 2 usage or inputs, 3 unsupported, 4 malformed file,\n"
       "70 a bug in trnemu, 130 interrupted.");
   run->callback(
-      [args, &action] { action = [args] { return RunVerb(*args).Do(); }; });
+      [args, &action] {
+        action = [args] {
+          return args->system.name.empty() ? RunVerb(*args).Do()
+                                           : RunOnSystem(*args);
+        };
+      });
 }
 
 }  // namespace trnemu::cli

@@ -111,8 +111,17 @@ const CLI::Validator& WholeNumber() {
 
 void AddSimulationOptions(CLI::App& run, RunArgs& args) {
   const CLI::IsMember on_off({"on", "off"});
-  run.add_option("PROGRAM", args.program, "Program file (.trn)")->required();
-  run.add_option("--input", args.inputs, "NAME=FILE.npy for each input tensor")
+  run.add_option("PROGRAM", args.programs,
+                 "Program file (.trn); with --system one for all ranks, or one "
+                 "for each")
+      ->required()
+      ->type_name("FILE")
+      ->each([&args](const std::string& file) {
+        if (args.program.empty()) args.program = file;
+      });
+  run.add_option("--input", args.inputs,
+                 "NAME=FILE.npy for each input tensor; with --system "
+                 "3:NAME=FILE is rank 3's alone, and {rank} in FILE its number")
       ->type_name("NAME=FILE")
       ->take_all();
   run.add_option("--target", args.target,
@@ -171,6 +180,15 @@ void AddSimulationOptions(CLI::App& run, RunArgs& args) {
                  "host's memory; 512MB, 2GB and the like work too")
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
+  AddTopologyOptions(run, args.system);
+  std::vector<std::string> algorithms(kAlgorithmNames.begin(),
+                                      kAlgorithmNames.end());
+  run.add_option("--algorithm", args.system.algorithm,
+                 "Of collectives: auto (as documented) or one")
+      ->capture_default_str()
+      ->check(CLI::IsMember(algorithms))
+      ->needs(run.get_option("--system"));
+  AddClusterOptions(run, args.system);
 }
 
 void AddRunOptions(CLI::App& run, RunArgs& args) {
@@ -226,6 +244,12 @@ void AddRunOptions(CLI::App& run, RunArgs& args) {
 
 absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
   RunOptions options;
+  if (args.programs.size() > 1 && args.system.name.empty()) {
+    return UsageError(
+        Cat("there are ", args.programs.size(),
+            " programs, but one rank alone; with --system NAME each is a "
+            "rank's"));
+  }
   options.checks = args.checks == "full"     ? Checks::kFull
                    : args.checks == "memory" ? Checks::kMemory
                                              : Checks::kOff;
@@ -280,8 +304,10 @@ absl::StatusOr<RunOptions> MakeRunOptions(const RunArgs& args) {
 }
 
 std::vector<NamedPath> FilesRead(const RunArgs& args) {
-  std::vector<NamedPath> files = {{"PROGRAM", args.program},
-                                  {"--hardware", args.hardware}};
+  std::vector<NamedPath> files = {{"--hardware", args.hardware}};
+  for (const std::string& file : args.programs) {
+    files.push_back({"PROGRAM", file});
+  }
   for (const auto& [option, values] : {std::pair("--input", &args.inputs),
                                        std::pair("--expect", &args.expects)}) {
     for (const std::string& text : *values) {

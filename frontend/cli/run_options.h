@@ -12,12 +12,15 @@
 #include "core/device.h"
 #include "core/run.h"
 #include "frontend/cli/outputs.h"
+#include "frontend/cli/system_options.h"
 #include "isa/program.h"
 
 namespace trnemu::cli {
 
 struct RunArgs {
-  std::string program;
+  std::string program;                // the first
+  std::vector<std::string> programs;  // with a system one, or one a rank
+  SystemOptions system;               // without a name: one rank alone
   std::vector<std::string> inputs, expects;
   std::string output_dir, target, hardware, log, trace;
   double rtol = 1e-5, atol = 1e-8;
@@ -37,7 +40,7 @@ struct RunArgs {
   std::string wait_graph;
 };
 
-// The program, its inputs, and what every simulation of it can be given.
+// The program, its inputs, a system to run it on, and what every simulation of it can be given.
 void AddSimulationOptions(CLI::App& run, RunArgs& args);
 // All options of `run`.
 void AddRunOptions(CLI::App& run, RunArgs& args);

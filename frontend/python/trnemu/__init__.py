@@ -21,6 +21,7 @@ TypeError.
 from trnemu import _where as _where  # first: it says which frames are ours
 from trnemu._bench import CostRow, Law, ProgramCost, bench
 from trnemu._builder import ProgramBuilder
+from trnemu._collective import CollectiveCost, collective
 from trnemu._debug import Debugger, EngineState, Reading, Stop, WatchHit, debug
 from trnemu._dtype import Dtype
 from trnemu._envelope import Distance, Envelope, EnvelopeRun, Spread, envelope
@@ -57,6 +58,7 @@ from trnemu._trnemu import (
 
 __all__ = [
     "Collective",
+    "CollectiveCost",
     "CostRow",
     "Debugger",
     "Device",
@@ -96,6 +98,7 @@ __all__ = [
     "WatchHit",
     "__version__",
     "bench",
+    "collective",
     "debug",
     "envelope",
     "explore",

@@ -90,6 +90,7 @@ class SystemResult:
         results: list[_trnemu.Result],
         info: dict[str, Any],
         profiles: list[_trnemu.ProfileData],
+        trace: _trnemu.SystemTrace | None = None,
     ) -> None:
         self.ranks = [RunResult(result) for result in results]
         self.time_ns: float = info["time_ns"]
@@ -103,6 +104,8 @@ class SystemResult:
             ProfileReport(result, data)
             for result, data in zip(self.ranks, profiles)
         ]
+        self._profile_data = profiles
+        self._trace = trace
 
     @property
     def outputs(self) -> list[dict[str, np.ndarray[Any, Any]]]:
@@ -113,6 +116,29 @@ class SystemResult:
     def diagnostics(self) -> list[_trnemu.Finding]:
         """What was found and did not stop the run, rank by rank."""
         return [d for rank in self.ranks for d in rank.diagnostics]
+
+    def save_trace(
+        self, path: str | pathlib.Path, ranks: Iterable[int] | None = None
+    ) -> None:
+        """Writes a timeline that ui.perfetto.dev opens: engines and DMA queues
+        of each rank, its collectives' streams, steps and moves, and all links.
+
+        ranks: those that are shown; None for all. Needs a run with
+        profile=True; with links=True alone only links are there.
+        """
+        if self._trace is None:
+            raise ValueError("run with profile=True (or links=True) to trace")
+        count = len(self._profile_data)
+        shown = set(range(count)) if ranks is None else set(ranks)
+        for rank in shown:
+            if not 0 <= rank < count:
+                raise ValueError(f"there is no profile of rank {rank}")
+        data = [
+            profile if rank in shown else None
+            for rank, profile in enumerate(self._profile_data)
+        ]
+        text = self._trace.text(data, "system")
+        pathlib.Path(path).write_text(text, encoding="utf-8")
 
     def __repr__(self) -> str:
         return (
