@@ -18,6 +18,11 @@ SAME = "race.replicated_write"
 LANES = ("memory.read_unwritten", "memory.overwritten")
 NOTE_LANES = "reads lanes that nothing wrote, and does not use them"
 NOTE_SAME = "does not shard: both cores write the same values"
+NOTE_READ_SAME = ("both cores write the same values, and read them without a "
+                  "barrier")
+DIMENSION = ("trnemu: the kernel names a dimension of size 1 that has the "
+             "stride of the one it means, and its index is held against that "
+             "dimension's size")
 
 
 def sized(config: str, **sizes: Any) -> dict[str, Any]:
@@ -29,7 +34,6 @@ def refused(id: str, because: str) -> dict[str, Refused]:
     return {"*": Refused(id, because)}
 
 
-COLLECTIVE = refused("nki.collectives", "joins several chips")
 
 
 def several(
@@ -291,19 +295,46 @@ MXFP: list[Case] = [
          refused=refused("quantize_mx.generation", "needs trn3")),
 ]
 
+_COLLECTIVE = "experimental/collectives/"
+_ON_RANKS = f"{_COLLECTIVE}test_collectives.py::TestCollectives.test_"
+_SB2SB = (f"{_COLLECTIVE}test_sb2sb_allgather.py::TestSb2sbAllgather."
+          "test_allgather_sb2sb")
+_ATTENTION_BLOCK = ("experimental/transformer/test_attention_block_tkg.py::"
+                    "TestRangeAttnBlk.test_attn_blk_megakernel")
+_RINGS: list[Mapping[str, Any]] = [
+    {"m": 256, "K": 256},
+    {"m": 256, "K": 256, "force_hbm_cc": True},
+    {"m": 256, "K": 256, "lnc": 1},
+    {"m": 256, "K": 256, "lnc": 1, "force_hbm_cc": True},
+]
+
+# On the ranks of a system (trn2.48xlarge).
 COLLECTIVES: list[Case] = [
-    *[Case(test, "experimental/collectives/test_collectives.py::"
-           f"TestCollectives.test_{test}", refused=COLLECTIVE)
+    *[Case(test, f"{_ON_RANKS}{test}", at, allowed=(SAME,), note=NOTE_SAME)
       for test in ("all_reduce", "all_gather", "reduce_scatter",
-                   "all_to_all", "rank_id", "batch_shard_input")],
-    Case("allgather_sb2sb", "experimental/collectives/test_sb2sb_"
-         "allgather.py::TestSb2sbAllgather.test_allgather_sb2sb",
-         refused=COLLECTIVE),
-    Case("fine_grained_allgather", "experimental/collectives/test_fg_"
-         "allgather.py::TestFgAllgather.test_fine_grained_allgather",
-         refused=COLLECTIVE),
-    Case("allgather_compute_matmul", "experimental/collectives/test_fgcc.py"
-         "::TestFgcc.test_allgather_compute_matmul", refused=COLLECTIVE),
+                   "all_to_all", "rank_id", "dma_copy_rank_id")
+      for at in (0, 1)],
+    *[Case("batch_shard_input", f"{_ON_RANKS}batch_shard_input", at,
+           allowed=(SAME, "race.write_read"), note=NOTE_READ_SAME)
+      for at in range(4)],
+    *several("allgather_sb2sb", _SB2SB, [0, 2, 6, 7]),
+    *several("allgather_sb2sb_tiled", f"{_SB2SB}_tiled", [0, 2, 3, 5],
+             allowed=(SAME,), note=NOTE_SAME),
+    *several("fine_grained_allgather", f"{_COLLECTIVE}test_fg_allgather.py::"
+             "TestFgAllgather.test_fine_grained_allgather", _RINGS),
+    *several("allgather_compute_matmul", f"{_COLLECTIVE}test_fgcc.py::"
+             "TestFgcc.test_allgather_compute_matmul",
+             [{**ring, "N": 1024} for ring in _RINGS]),
+    Case("attention_block_tkg (KVDP)", _ATTENTION_BLOCK, 73,
+         allowed=(SAME, "race.write_read"), note=NOTE_READ_SAME),
+    Case("attention_block_tkg (KVDP)", _ATTENTION_BLOCK, 71,
+         allowed=(SAME, "race.write_read", *LANES),
+         refused=refused("access.dynamic_out_of_bounds", DIMENSION)),
+    Case("transformer_tkg", "experimental/transformer/test_transformer_tkg.py"
+         "::TestTransformerTKG.test_transformer_tkg",
+         sized("dims", tp=4, batch=2, S_ctx=512, q_heads=8, H=1024, I=1024),
+         allowed=(SAME, "race.read_write", "race.write_read", *LANES),
+         note=NOTE_READ_SAME),
 ]
 
 CASES: list[Case] = [
@@ -311,8 +342,6 @@ CASES: list[Case] = [
 ]
 
 NOT_RUN: list[tuple[str, str]] = [
-    ("transformer_tkg", "nki.collectives; its test takes 34 s for the "
-     "arguments alone"),
     ("gen_mask_tkg in SBUF (TestGenMaskTkg)", "the test looks for an argument "
      "by a name that it does not have (KeyError mask_out_hbm)"),
     ("moe_tkg with MX (test_moe_tkg_mx)", "the kernel asks tensors for "

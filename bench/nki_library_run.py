@@ -24,12 +24,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import trnemu
 from trnemu import Fault
 from trnemu.nki import KernelWarning
 
 import nki_library_stand_ins as stand_ins
 
 ID = re.compile(r"\[([a-z0-9_]+\.[a-z0-9_.]+)\]")
+# The system that a test's ranks are on, by target.
+SYSTEMS = {
+    "trn1": "trn1.32xlarge", "trn2": "trn2.48xlarge", "trn3": "trn3-gen2",
+}
 PASS, REFUSED, SKIPPED, FAIL = "pass", "expected refusal", "skipped", "FAIL"
 NEGATIVE = "negative test"
 
@@ -83,6 +88,7 @@ class Row:
     run: float = 0.0
     arguments: str = ""
     cores: int = 1
+    ranks: int = 1
     detail: str = ""
     raised: BaseException | None = None
 
@@ -325,16 +331,7 @@ def launch(row: Row, given: Any) -> None:
     """What Orchestrator.execute does: compile, run, compare."""
     import nki
 
-    arguments = given.kernel_input or {}
-    if hasattr(arguments, "for_rank"):
-        arguments = arguments.for_rank(0)
-    arguments = {
-        k.removesuffix(".must_alias_input"): v for k, v in arguments.items()
-    }
-    arguments = {
-        k: v.copy() if isinstance(v, np.ndarray) else v
-        for k, v in arguments.items()
-    }
+    arguments = _arguments_of(given, 0)
     row.cores = row.case.lnc or given.compiler_input.logical_nc_config
     row.arguments = _described(arguments)
     kernel = nki.simulate(given.kernel_func).with_options(
@@ -342,6 +339,9 @@ def launch(row: Row, given: Any) -> None:
         api=row.case.api,
         allow=[i for i in row.case.allowed if not i.startswith("nki.")],
     )[row.cores]
+    row.ranks = given.inference_args.collective_ranks
+    if row.ranks > 1:
+        return _launch_on_ranks(row, kernel, given)
     with _timed(row, "record"):
         recording = kernel.record(**arguments)
     row.instructions = recording.program.num_instructions
@@ -350,6 +350,37 @@ def launch(row: Row, given: Any) -> None:
     row.time_ns += kernel.result.time_ns
     row.findings += tuple(d.id for d in kernel.result.diagnostics)
     _compare(row, result, given.validation_args)
+
+
+def _arguments_of(given: Any, rank: int) -> dict[str, Any]:
+    arguments = given.kernel_input or {}
+    if hasattr(arguments, "for_rank"):
+        arguments = arguments.for_rank(rank)
+    return {
+        k.removesuffix(".must_alias_input"):
+            v.copy() if isinstance(v, np.ndarray) else v
+        for k, v in arguments.items()
+    }
+
+
+def _launch_on_ranks(row: Row, kernel: Any, given: Any) -> None:
+    """On as many ranks of a system; those that have a reference of their own
+    are all compared, else rank 0, as the library does."""
+    system = trnemu.System(
+        SYSTEMS[row.target], ranks=row.ranks, lnc=row.cores
+    )
+    arguments = [_arguments_of(given, rank) for rank in range(row.ranks)]
+    with _timed(row, "run"):
+        run = system.run(kernel, arguments)
+    row.instructions = kernel.program.num_instructions
+    row.time_ns += run.time_ns
+    row.findings += tuple(d.id for r in run.ranks for d in r.diagnostics)
+    each = hasattr(given.validation_args.golden_output, "for_rank")
+    for rank, result in enumerate(run.results[: None if each else 1]):
+        try:
+            _compare(row, result, given.validation_args, rank)
+        except Wrong as wrong:
+            raise Wrong(f"rank {rank}: {wrong}") from None
 
 
 def _described(arguments: Mapping[str, Any]) -> str:
@@ -361,7 +392,9 @@ def _described(arguments: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _compare(row: Row, result: Any, validation: Any) -> None:
+def _compare(
+    row: Row, result: Any, validation: Any, rank: int = 0
+) -> None:
     from test.integration.nkilib.utils.comparators import maxAllClose
     from test.utils.common_dataclasses import (
         CustomValidatorWithOutputTensorData,
@@ -372,9 +405,12 @@ def _compare(row: Row, result: Any, validation: Any) -> None:
     golden = validation.golden_output
     kinds: Mapping[str, Any] = {}
     if isinstance(golden, LazyGoldenGenerator):
-        kinds, golden = golden.output_ndarray, golden.golden
+        kinds = golden.output_ndarray
+        golden = kinds if row.ranks > 1 and (
+            golden.lazy_golden_generator is None
+        ) else golden.golden
     elif isinstance(golden, PerRankLazyGoldenGenerator):
-        golden = golden.for_rank(0)
+        golden = golden.for_rank(rank)
     if golden is None:
         return
     results = (
@@ -387,7 +423,7 @@ def _compare(row: Row, result: Any, validation: Any) -> None:
                     f"{list(golden)}")
     rtol, atol = validation.relative_accuracy, validation.absolute_accuracy
     row.tolerance = f"rtol {rtol:g}, atol {atol:g}"
-    largest = 0.0
+    largest = float(row.error) if rank and row.error != "-" else 0.0
     for have, (name, want) in zip(results, golden.items(), strict=False):
         kind = getattr(kinds.get(name, want), "dtype", None)
         if isinstance(want, CustomValidatorWithOutputTensorData):

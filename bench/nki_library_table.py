@@ -60,6 +60,13 @@ def line(cells: Iterable[str]) -> str:
     ) + " |"
 
 
+def _cores(row: Row) -> str:
+    cores = f"{row.cores} cores" if row.cores > 1 else ""
+    if row.ranks == 1:
+        return f", {cores}" if cores else ""
+    return f", {row.ranks} ranks" + (f" of {cores}" if cores else "")
+
+
 def table(rows: Iterable[Row]) -> list[str]:
     lines = [line(COLUMNS), "|" + "---|" * len(COLUMNS)]
     for row in rows:
@@ -69,7 +76,7 @@ def table(rows: Iterable[Row]) -> list[str]:
             f"{name_of(case.test)} "
             f"{case.at if isinstance(case.at, int) else ''}".strip(),
             row.arguments or "-",
-            row.target + (f", {row.cores} cores" if row.cores > 1 else ""),
+            row.target + _cores(row),
             row.result,
             row.error,
             row.tolerance,
@@ -122,7 +129,7 @@ def page(rows: Sequence[Row], version: str) -> str:
         f"Version {version}. {totals(rows)}.",
         "",
         "*error* is the largest absolute difference over the largest absolute "
-        "value of the reference; where a",
+        "value of the reference, on all ranks; where a",
         "test has a check of its own, `-`. A finding must be allowed for a "
         "row to pass; see the notes. *time* is",
         "simulated; *record* and *run* are the host's, with other work on it.",

@@ -88,6 +88,16 @@ bool SharesWell(const CollectiveCall& call, int64_t member, CallInfo& info) {
   return true;
 }
 
+std::string Pairs(const std::vector<std::vector<uint32_t>>& pairs) {
+  constexpr size_t kShown = 8;
+  std::string text = "[";
+  for (size_t i = 0; i < std::min(pairs.size(), kShown); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", "[",
+                    absl::StrJoin(pairs[i], ", "), "]");
+  }
+  return text + (pairs.size() > kShown ? ", ...]" : "]");
+}
+
 std::string Sizes(const std::vector<int64_t>& sizes) {
   return absl::StrCat("[", absl::StrJoin(sizes, ", "), "]");
 }
@@ -98,7 +108,8 @@ std::vector<uint32_t> CallInfo::Key() const {
   const bool pair =
       kind == CollectiveKind::kSend || kind == CollectiveKind::kRecv;
   std::vector<uint32_t> key = {pair ? 1u : 0u,
-                               pair ? 0u : static_cast<uint32_t>(stream)};
+                               pair ? 0u : static_cast<uint32_t>(stream),
+                               static_cast<uint32_t>(core)};
   key.insert(key.end(), members.begin(), members.end());
   return key;
 }
@@ -107,6 +118,7 @@ absl::StatusOr<CallInfo> InfoOf(const CollectiveCall& call, uint32_t rank,
                                 int ranks) {
   CallInfo info;
   info.rank = static_cast<int32_t>(rank);
+  info.core = static_cast<int32_t>(call.core);
   info.kind = call.kind;
   info.op = call.op;
   info.dim = call.dim;
@@ -133,7 +145,8 @@ absl::StatusOr<CallInfo> InfoOf(const CollectiveCall& call, uint32_t rank,
   const bool in = std::find(info.members.begin(), info.members.end(), rank) !=
                   info.members.end();
   if (!in && call.kind == CollectiveKind::kPermute) {
-    info.members.clear();  // inactive
+    info.members = {rank};
+    info.inactive = true;
     return info;
   }
   if (!in) {
@@ -183,7 +196,7 @@ std::string Disagreement(const CallInfo& a, const CallInfo& b) {
   if (a.dtype != b.dtype) return differ("dtype", Name(a.dtype), Name(b.dtype));
   if (a.op != b.op) return differ("op", Name(a.op), Name(b.op));
   if (a.pairs != b.pairs) {
-    return differ("source_target_pairs", "other pairs", "other pairs");
+    return differ("source_target_pairs", Pairs(a.pairs), Pairs(b.pairs));
   }
   if (a.dim != b.dim) {
     return differ("collective_dim", absl::StrCat(a.dim), absl::StrCat(b.dim));

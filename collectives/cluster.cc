@@ -8,15 +8,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "collectives/active.h"
 #include "collectives/choose.h"
+#include "collectives/exchange.h"
 #include "collectives/network.h"
 #include "collectives/pool.h"
+#include "collectives/restrictions.h"
 #include "collectives/values.h"
 #include "core/device.h"
 #include "core/runner.h"
 #include "core/shadow.h"
 #include "core/time_model.h"
+#include "isa/verify.h"
 
 namespace trnemu {
 namespace {
@@ -24,33 +28,54 @@ namespace {
 // What a rank has done in a window.
 class Port : public Transport {
  public:
-  struct Ended {
-    Ticks end = 0, start = 0;
-    int64_t id = 0;
-  };
   uint32_t rank_number = 0;
   int ranks = 0;
   Runner* runner = nullptr;
   std::vector<CallInfo> calls;
-  std::vector<Ended> ended;
+  std::vector<EndedMove> ended;
   std::map<int64_t, CollectiveCall> open;  // by ticket
 
   uint32_t rank() const override { return rank_number; }
   absl::Status Trigger(CollectiveCall call) override;
   void MoveEnded(int64_t id, Ticks start, Ticks end) override {
-    ended.push_back({end, start, id});
+    ended.push_back({end, start, static_cast<int32_t>(rank_number), id});
   }
 
  private:
   absl::Status ReadMetadata(const CollectiveCall& call, CallInfo& info) const;
+  absl::Status ReadRows(const CollectiveCall& call, const Tile& tile, int64_t n,
+                        std::vector<uint32_t>& rows) const;
 };
 
 absl::Status Port::ReadMetadata(const CollectiveCall& call,
                                 CallInfo& info) const {
   const auto n = static_cast<int64_t>(info.members.size());
-  const Tile& tile = call.metadata;
+  absl::Status ok = ReadRows(call, call.metadata, n, info.metadata);
+  if (!ok.ok() || !call.has_other_metadata) return ok;
+  std::vector<uint32_t> other;
+  ok = ReadRows(call, call.other_metadata, n, other);
+  if (!ok.ok()) return ok;
+  const bool gather = call.kind == CollectiveKind::kAllGatherV;
+  for (const int64_t row : {0, 1, 3}) {
+    if (row == 3 && !call.has_rdispls) continue;
+    const auto begin = static_cast<size_t>(row * n);
+    for (size_t i = begin; i < begin + (gather ? 1 : static_cast<size_t>(n));
+         ++i) {
+      if (info.metadata[i] == other[i]) continue;
+      return MakeFault(
+          Category::kIllegal, "collective.cores",
+          absl::StrCat("metadata_tensor has ", info.metadata[i],
+                       " on core 0 and ", other[i], " on core 1 in row ", row,
+                       ", column ", static_cast<int64_t>(i - begin)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Port::ReadRows(const CollectiveCall& call, const Tile& tile,
+                            int64_t n, std::vector<uint32_t>& rows) const {
   const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
-  info.metadata.resize(static_cast<size_t>(size));
+  rows.resize(static_cast<size_t>(size));
   // Row 2 is an output.
   const bool gather = call.kind == CollectiveKind::kAllGatherV;
   for (const int64_t row : {0, 1, 3}) {
@@ -59,8 +84,7 @@ absl::Status Port::ReadMetadata(const CollectiveCall& call,
     absl::Status ok = CheckWritten(tile, "metadata_tensor", row * n, columns);
     if (!ok.ok()) return ok;
   }
-  ReadElements(tile, 0, size,
-               reinterpret_cast<std::byte*>(info.metadata.data()));
+  ReadElements(tile, 0, size, reinterpret_cast<std::byte*>(rows.data()));
   return absl::OkStatus();
 }
 
@@ -83,23 +107,28 @@ absl::Status Port::Trigger(CollectiveCall call) {
   return absl::OkStatus();
 }
 
+// Of a rank of another process only what this one must know of all.
 struct Rank {
+  bool here = false;
   std::unique_ptr<Device> device;
   std::unique_ptr<Executable> executable;
   std::unique_ptr<Execution> execution;
   Port port;
   absl::Status status;
-  Ticks next = 0;
-  std::map<int64_t, Ticks> stream_free;
+  Ticks next = kNever;
+  std::map<std::pair<int32_t, int64_t>, Ticks> stream_free;  // by Lane()
 };
 
 class Cluster {
  public:
   Cluster(std::shared_ptr<const Topology> topology, const RunOptions& options,
-          const ClusterOptions& cluster)
+          const ClusterOptions& cluster, ProcessExchange& exchange,
+          std::vector<int32_t> process)
       : topology_(std::move(topology)),
         options_(options),
         cluster_(cluster),
+        exchange_(exchange),
+        process_(std::move(process)),
         pool_(cluster.threads > 0
                   ? cluster.threads
                   : static_cast<int>(std::thread::hardware_concurrency())),
@@ -108,39 +137,57 @@ class Cluster {
         network_(*topology_, cluster.record_links) {
     // Asked between windows, by one thread.
     interrupted_ = std::exchange(options_.interrupted, nullptr);
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      ranks_[r].here = process_[r] == exchange_.process();
+      if (ranks_[r].here) here_.push_back(r);
+    }
   }
 
-  absl::Status Load(
-      const std::vector<std::shared_ptr<const Program>>& programs,
-      const std::vector<Inputs>& inputs,
-      std::shared_ptr<const Hardware> hardware);
+  absl::Status Load(const std::vector<std::shared_ptr<const Program>>& programs,
+                    const std::vector<Inputs>& inputs,
+                    std::shared_ptr<const Hardware> hardware);
   absl::Status Run();
   absl::StatusOr<ClusterResult> Finish();
 
  private:
   absl::Status OfRank(absl::Status status, size_t rank) const;
+  absl::Status LoadRank(size_t r, std::shared_ptr<const Program> program,
+                        const Inputs& inputs,
+                        std::shared_ptr<const Hardware> hardware);
   void SetTimes();
-  absl::Status RunWindow(Ticks from);
-  absl::Status Exchange();
+  absl::Status Tell(News mine);
+  News RunWindow(Ticks from);
+  absl::Status Answer();
   absl::Status TakeCalls();
   absl::Status TakeMoves();
   absl::Status StartReady();
   absl::Status Start(const std::shared_ptr<Meeting>& meeting);
+  absl::Status CheckRoutes(const Plan& plan, const Meeting& meeting);
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
+  absl::Status Admit(const Meeting& meeting);
+  void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
-  void EndMove(const Port::Ended& ended, size_t rank);
+  void EndMove(const EndedMove& ended);
+  void Complete(const CallInfo& call, Ticks done);
   void Arrived(int32_t slot, int32_t member, Ticks time);
   void Leave(int32_t slot, int32_t member);
   void WriteCounts(const Active& active, int32_t member);
+  static absl::Status HalfLeft(const Rank& rank);
   absl::Status Conclude();
+  template <typename Do>
+  std::optional<Failure> FirstOfRanks(Do step);
 
   std::shared_ptr<const Topology> topology_;
   RunOptions options_;
-  std::function<bool()> interrupted_;
   const ClusterOptions cluster_;
+  ProcessExchange& exchange_;
+  const std::vector<int32_t> process_;  // by rank
+  std::function<bool()> interrupted_;
   Pool pool_;
   std::vector<Rank> ranks_;
+  std::vector<size_t> here_;  // ranks of this process
+  std::vector<News> news_;    // by process
   Meetings meetings_;
   Network network_;
   std::vector<std::unique_ptr<Active>> active_;
@@ -161,57 +208,79 @@ absl::Status Cluster::OfRank(absl::Status status, size_t rank) const {
   return ToStatus(std::move(d));
 }
 
+// Tells the others; gets what they tell, to news_. The first failure of all.
+absl::Status Cluster::Tell(News mine) {
+  news_ = exchange_.Tell(std::move(mine));
+  return FirstFailure(news_);
+}
+
+absl::Status Cluster::LoadRank(size_t r, std::shared_ptr<const Program> program,
+                               const Inputs& inputs,
+                               std::shared_ptr<const Hardware> hardware) {
+  Rank& rank = ranks_[r];
+  const SystemDescription& system = topology_->system();
+  if (program->target != system.target) {
+    return MakeFault(
+        Category::kInput, "option.target",
+        absl::StrCat("the program is for ", std::string(Name(program->target)),
+                     ", but ", system.name, " has ",
+                     std::string(Name(system.target))));
+  }
+  const int cores =
+      static_cast<int>(std::max<size_t>(1, program->cores.size()));
+  if (cores > topology_->lnc()) {
+    return MakeFault(
+        Category::kInput, "option.lnc",
+        absl::StrCat("the program has ", cores, " cores, but a rank has ",
+                     topology_->lnc(), " (lnc)"));
+  }
+  auto device = Device::Create(system.target, cores, std::move(hardware));
+  if (!device.ok()) return device.status();
+  rank.device = *std::move(device);
+  auto executable = rank.device->Load(std::move(program), options_.allow);
+  if (!executable.ok()) return executable.status();
+  rank.executable = *std::move(executable);
+  RunOptions options = options_;
+  if (!cluster_.timelines.empty()) options.timeline = cluster_.timelines[r];
+  auto execution = rank.executable->Start(inputs, options, nullptr);
+  if (!execution.ok()) return execution.status();
+  rank.execution = *std::move(execution);
+  rank.port.rank_number = static_cast<uint32_t>(r);
+  rank.port.ranks = topology_->ranks();
+  rank.port.runner = &rank.execution->connected_runner();
+  rank.port.runner->Connect(&rank.port);
+  rank.port.runner->SetHorizon(0);
+  return absl::OkStatus();
+}
+
+// Calls step(rank's number) for each rank of this process up to the first that
+// fails.
+template <typename Do>
+std::optional<Failure> Cluster::FirstOfRanks(Do step) {
+  for (const size_t r : here_) {
+    absl::Status ok = step(r);
+    if (!ok.ok()) {
+      return Failure{0, static_cast<int32_t>(r), OfRank(std::move(ok), r)};
+    }
+  }
+  return std::nullopt;
+}
+
 absl::Status Cluster::Load(
     const std::vector<std::shared_ptr<const Program>>& programs,
     const std::vector<Inputs>& inputs,
     std::shared_ptr<const Hardware> hardware) {
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    Rank& rank = ranks_[r];
-    const auto& program = programs[programs.size() == 1 ? 0 : r];
-    const SystemDescription& system = topology_->system();
-    if (program->target != system.target) {
-      return OfRank(
-          MakeFault(Category::kInput, "option.target",
-                    absl::StrCat("the program is for ",
-                                 std::string(Name(program->target)), ", but ",
-                                 system.name, " has ",
-                                 std::string(Name(system.target)))),
-          r);
-    }
-    const int cores = static_cast<int>(std::max<size_t>(1, program->cores.size()));
-    if (cores > topology_->lnc()) {
-      return OfRank(
-          MakeFault(Category::kInput, "option.lnc",
-                    absl::StrCat("the program has ", cores,
-                                 " cores, but a rank has ", topology_->lnc(),
-                                 " (lnc)")),
-          r);
-    }
-    auto device = Device::Create(system.target, cores, hardware);
-    if (!device.ok()) return OfRank(device.status(), r);
-    rank.device = *std::move(device);
-    auto executable = rank.device->Load(program, options_.allow);
-    if (!executable.ok()) return OfRank(executable.status(), r);
-    rank.executable = *std::move(executable);
-    RunOptions options = options_;
-    if (!cluster_.timelines.empty()) options.timeline = cluster_.timelines[r];
-    auto execution = rank.executable->Start(
-        inputs[inputs.size() == 1 ? 0 : r], options, nullptr);
-    if (!execution.ok()) return OfRank(execution.status(), r);
-    rank.execution = *std::move(execution);
-    rank.port.rank_number = static_cast<uint32_t>(r);
-    rank.port.ranks = topology_->ranks();
-    rank.port.runner = &rank.execution->connected_runner();
-    rank.port.runner->Connect(&rank.port);
-    rank.port.runner->SetHorizon(0);
-  }
-  SetTimes();
-  return absl::OkStatus();
+  absl::Status ok = exchange_.Agree(FirstOfRanks([&](size_t r) {
+    return LoadRank(r, programs[programs.size() == 1 ? 0 : r],
+                    inputs[inputs.size() == 1 ? 0 : r], hardware);
+  }));
+  if (ok.ok()) SetTimes();
+  return ok;
 }
 
 void Cluster::SetTimes() {
   const SystemDescription& system = topology_->system();
-  const Hardware& hardware = ranks_[0].device->hardware();
+  const Hardware& hardware = ranks_[here_[0]].device->hardware();
   start_ = ToTicks(system.start);
   finish_ = ToTicks(system.finish);
   cc_step_ = ToTicks(system.cc_step);
@@ -224,10 +293,18 @@ void Cluster::SetTimes() {
   window_ = std::max<Ticks>(1, std::min({start_, finish_, notify_}));
 }
 
-absl::Status Cluster::RunWindow(Ticks from) {
+// What its ranks do in the window.
+News Cluster::RunWindow(Ticks from) {
   const Ticks horizon = from + window_;
+  News news;
+  if (interrupted_ && interrupted_()) {
+    news.failure = Failure{from, static_cast<int32_t>(here_[0]),
+                           MakeFault(Category::kLimit, "limit.interrupted",
+                                     "the run was interrupted")};
+    return news;
+  }
   std::vector<size_t> due;
-  for (size_t r = 0; r < ranks_.size(); ++r) {
+  for (const size_t r : here_) {
     if (ranks_[r].next < horizon) due.push_back(r);
   }
   pool_.ForEach(due.size(), [&](size_t i) {
@@ -236,40 +313,53 @@ absl::Status Cluster::RunWindow(Ticks from) {
     rank.status = rank.execution->Continue();
     if (rank.status.ok()) rank.next = rank.port.runner->NextTime();
   });
-  const Rank* first = nullptr;
-  size_t number = 0;
-  for (const size_t r : due) {
-    if (ranks_[r].status.ok()) continue;
-    if (first == nullptr ||
-        ranks_[r].port.runner->now() < first->port.runner->now()) {
-      first = &ranks_[r];
-      number = r;
+  for (const size_t r : here_) {
+    Rank& rank = ranks_[r];
+    if (!rank.status.ok()) {
+      const Ticks now = rank.port.runner->now();
+      if (!news.failure || now < news.failure->time) {
+        news.failure =
+            Failure{now, static_cast<int32_t>(r), OfRank(rank.status, r)};
+      }
+      continue;
     }
+    news.next = std::min(news.next, rank.next);
+    std::move(rank.port.calls.begin(), rank.port.calls.end(),
+              std::back_inserter(news.calls));
+    rank.port.calls.clear();
+    news.ended.insert(news.ended.end(), rank.port.ended.begin(),
+                      rank.port.ended.end());
+    rank.port.ended.clear();
   }
-  return first == nullptr ? absl::OkStatus() : OfRank(first->status, number);
+  return news;
 }
 
 absl::Status Cluster::Run() {
-  for (Rank& rank : ranks_) {
+  News first;
+  first.failure = FirstOfRanks([&](size_t r) {
+    Rank& rank = ranks_[r];
     absl::Status ok = rank.execution->Continue();
-    if (!ok.ok()) return OfRank(ok, rank.port.rank_number);
-    rank.next = rank.port.runner->NextTime();
-  }
-  for (;;) {
+    if (ok.ok()) rank.next = rank.port.runner->NextTime();
+    first.next = std::min(first.next, rank.next);
+    return ok;
+  });
+  absl::Status ok = Tell(std::move(first));
+  while (ok.ok()) {
+    // Of other processes' ranks: what they tell, and what they were given.
     Ticks from = kNever;
+    for (const News& news : news_) from = std::min(from, news.next);
     for (const Rank& rank : ranks_) from = std::min(from, rank.next);
     if (from == kNever) return Conclude();
-    if (interrupted_ && interrupted_()) {
-      return MakeFault(Category::kLimit, "limit.interrupted",
-                       "the run was interrupted");
-    }
-    absl::Status ok = RunWindow(from);
-    if (ok.ok()) ok = Exchange();
-    if (!ok.ok()) return ok;
+    ok = Tell(RunWindow(from));
+    if (ok.ok()) ok = Answer();
   }
+  return ok;
 }
 
-absl::Status Cluster::Exchange() {
+absl::Status Cluster::Answer() {
+  for (Rank& rank : ranks_) {
+    if (!rank.here) rank.next = kNever;
+  }
   absl::Status ok = TakeCalls();
   if (ok.ok()) ok = TakeMoves();
   if (ok.ok()) ok = StartReady();
@@ -278,52 +368,49 @@ absl::Status Cluster::Exchange() {
 
 absl::Status Cluster::TakeCalls() {
   std::vector<CallInfo> calls;
-  for (Rank& rank : ranks_) {
-    std::move(rank.port.calls.begin(), rank.port.calls.end(),
-              std::back_inserter(calls));
-    rank.port.calls.clear();
+  for (News& news : news_) {
+    std::move(news.calls.begin(), news.calls.end(), std::back_inserter(calls));
   }
-  std::stable_sort(calls.begin(), calls.end(),
-                   [](const CallInfo& a, const CallInfo& b) {
-                     return std::tie(a.trigger, a.rank) <
-                            std::tie(b.trigger, b.rank);
-                   });
+  std::stable_sort(
+      calls.begin(), calls.end(), [](const CallInfo& a, const CallInfo& b) {
+        return std::tie(a.trigger, a.rank) < std::tie(b.trigger, b.rank);
+      });
   for (CallInfo& call : calls) {
     const auto r = static_cast<size_t>(call.rank);
-    if (call.members.empty()) {  // a permute's pairs do not name it
-      const Ticks done = call.trigger + start_ + finish_;
-      ranks_[r].port.runner->Complete(call.ticket, done);
-      ranks_[r].port.open.erase(call.ticket);
-      ranks_[r].next = std::min(ranks_[r].next, done);
-      continue;
-    }
     absl::Status ok = meetings_.Arrive(std::move(call));
     if (!ok.ok()) return OfRank(ok, r);
   }
   return absl::OkStatus();
 }
 
+// A rank's call is done with.
+void Cluster::Complete(const CallInfo& call, Ticks done) {
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  rank.next = std::min(rank.next, done);
+  if (!rank.here) return;
+  rank.port.runner->Complete(call.ticket, done);
+  rank.port.open.erase(call.ticket);
+}
+
 absl::Status Cluster::TakeMoves() {
-  std::vector<std::pair<Port::Ended, size_t>> ended;
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    for (const Port::Ended& e : ranks_[r].port.ended) ended.emplace_back(e, r);
-    ranks_[r].port.ended.clear();
+  std::vector<EndedMove> ended;
+  for (const News& news : news_) {
+    ended.insert(ended.end(), news.ended.begin(), news.ended.end());
   }
   if (ended.empty()) return absl::OkStatus();
-  std::stable_sort(ended.begin(), ended.end(),
-                   [](const auto& a, const auto& b) {
-                     return std::tie(a.first.end, a.second, a.first.id) <
-                            std::tie(b.first.end, b.second, b.first.id);
-                   });
+  std::stable_sort(
+      ended.begin(), ended.end(), [](const EndedMove& a, const EndedMove& b) {
+        return std::tie(a.end, a.rank, a.id) < std::tie(b.end, b.rank, b.id);
+      });
   if (options_.values) {
     std::vector<MoveOfValues> moves;
-    for (const auto& [e, rank] : ended) {
+    for (const EndedMove& e : ended) {
       moves.push_back({active_[static_cast<size_t>(e.id >> 32)].get(),
                        static_cast<uint32_t>(e.id)});
     }
-    MoveValues(moves, options_.numerics, pool_);
+    MoveValues(moves, options_.numerics, pool_, exchange_, process_);
   }
-  for (const auto& [e, rank] : ended) EndMove(e, rank);
+  for (const EndedMove& e : ended) EndMove(e);
   return absl::OkStatus();
 }
 
@@ -331,6 +418,27 @@ absl::Status Cluster::StartReady() {
   for (const auto& meeting : meetings_.TakeReady()) {
     absl::Status ok = Start(meeting);
     if (!ok.ok()) return ok;
+  }
+  return absl::OkStatus();
+}
+
+// With failed links there may be no way for a move.
+absl::Status Cluster::CheckRoutes(const Plan& plan, const Meeting& meeting) {
+  bool failed = false;
+  for (size_t i = 0; i < topology_->links().size(); ++i) {
+    failed = failed || topology_->failed(static_cast<int32_t>(i));
+  }
+  if (!failed) return absl::OkStatus();
+  const auto chip_of = [&](int32_t member) {
+    return topology_->ChipOf(static_cast<int>(
+        meeting.members[static_cast<size_t>(member)]));
+  };
+  for (const Move& move : plan.moves) {
+    MembersOfMove(plan, move, reads_, writes_);
+    for (const int32_t member : writes_) {
+      const auto route = topology_->Route(chip_of(move.member), chip_of(member));
+      if (!route.ok()) return route.status();
+    }
   }
   return absl::OkStatus();
 }
@@ -366,6 +474,8 @@ absl::StatusOr<std::shared_ptr<const Plan>> Cluster::PlanOf(
   absl::StatusOr<Plan> plan =
       MakePlan(problem, shape->second, cluster_.algorithm, ranges);
   if (!plan.ok()) return plan.status();
+  absl::Status reached = CheckRoutes(*plan, meeting);
+  if (!reached.ok()) return reached;
   auto kept = std::make_shared<const Plan>(*std::move(plan));
   if (!key.empty()) plans_.emplace(std::move(key), kept);
   return kept;
@@ -381,6 +491,12 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
     if (d.source.empty()) d.source = first.source;
     return OfRank(ToStatus(std::move(d)), rank_of);
   };
+  if (first.inactive) {  // its turn on the stream has come
+    EndAlone(*meeting);
+    return absl::OkStatus();
+  }
+  absl::Status ok = Admit(*meeting);
+  if (!ok.ok()) return located(ok);
   absl::StatusOr<Problem> problem = ProblemOf(*meeting);
   if (!problem.ok()) return located(problem.status());
   auto plan = PlanOf(*problem, *meeting);
@@ -443,12 +559,13 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
       record.triggers.push_back(call.trigger);
       record.ends.push_back(call.trigger);
     }
-    begin = std::max(begin, rank.stream_free[call.stream]);
-    if (options_.values) {
-      a.buffers.emplace_back(rank.port.open.at(call.ticket), a.dtype,
-                             a.plan->scratch_elements.empty()
-                                 ? 0
-                                 : a.plan->scratch_elements[m]);
+    begin = std::max(begin, rank.stream_free[call.Lane()]);
+    if (options_.values && !rank.here) {
+      a.buffers.emplace_back();
+    } else if (options_.values) {
+      a.buffers.emplace_back(
+          rank.port.open.at(call.ticket), a.dtype,
+          a.plan->scratch_elements.empty() ? 0 : a.plan->scratch_elements[m]);
     }
   }
   begin = std::max(begin, record.last_trigger) + start_;
@@ -467,6 +584,48 @@ absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
   return absl::OkStatus();
 }
 
+// A call that nobody else takes part in is complete when it is started.
+void Cluster::EndAlone(Meeting& meeting) {
+  const CallInfo& call = meeting.first();
+  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  Ticks& free = rank.stream_free[call.Lane()];
+  free = std::max(free, call.trigger) + start_ + finish_;
+  Complete(call, free);
+  meetings_.Leave(meeting, static_cast<uint32_t>(call.rank));
+}
+
+// What the documents do not support here, and what nothing has written.
+absl::Status Cluster::Admit(const Meeting& meeting) {
+  const CallInfo& first = meeting.first();
+  const Rank& reporter = ranks_[static_cast<size_t>(first.rank)];
+  for (Diagnostic& d : RestrictionsOn(meeting, *topology_)) {
+    const bool allowed = IsAllowed(d, options_.allow);
+    if (!allowed && d.severity == Severity::kWarning) {
+      if (options_.strict) d.severity = Severity::kError;
+    } else if (allowed) {
+      d.severity = Severity::kWarning;
+    }
+    if (d.severity == Severity::kError) return ToStatus(std::move(d));
+    d.operation = Name(first.kind);
+    d.instruction = first.instruction;
+    d.source = first.source;
+    d.rank = first.rank;
+    if (reporter.here) reporter.port.runner->Warn(std::move(d));
+  }
+  std::optional<Failure> unwritten;  // the first member's
+  for (size_t m = 0; m < meeting.calls.size() && !unwritten; ++m) {
+    const CallInfo& call = meeting.calls[m];
+    const auto r = static_cast<size_t>(call.rank);
+    if (!ranks_[r].here) continue;
+    const Port& port = ranks_[r].port;
+    absl::Status ok = port.runner->CheckSources(port.open.at(call.ticket));
+    if (ok.ok()) continue;
+    unwritten = Failure{0, static_cast<int32_t>(m), OfRank(ok, r)};
+  }
+  if (!options_.values) return absl::OkStatus();
+  return exchange_.Agree(std::move(unwritten));
+}
+
 void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
   Active& a = *active_[static_cast<size_t>(slot)];
   const Move& move = a.plan->moves[index];
@@ -482,14 +641,15 @@ void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
     read += piece.elements * piece.sources;
   }
   work.bytes = elements * static_cast<int64_t>(a.element_bytes);
-  work.sources = elements == 0
-                     ? 1
-                     : static_cast<int>((read + elements - 1) / elements);
+  work.sources =
+      elements == 0 ? 1 : static_cast<int>((read + elements - 1) / elements);
   work.channel = move.channel;
   work.channels = std::max<int>(1, move.channels);
-  work.cc_core = CollectiveCoreOf(call.stream, move.channel,
-                                  topology_->lnc() *
-                                      topology_->system().cc_cores_per_core);
+  const int cc_cores = topology_->system().cc_cores_per_core;
+  const int all = topology_->lnc() * cc_cores;
+  work.cc_core = (CollectiveCoreOf(call.stream, move.channel, all) +
+                  call.core * cc_cores) %
+                 all;
   work.packet_bytes = packet_bytes_;
   work.cc_step = cc_step_;
   if (cluster_.record_moves) {
@@ -498,11 +658,11 @@ void Cluster::StartMove(int32_t slot, uint32_t index, Ticks time) {
                       work.cc_core, a.after[index], time, time, time,
                       work.bytes});
   }
-  rank.port.runner->StartMove(work, time);
   rank.next = std::min(rank.next, time);
+  if (rank.here) rank.port.runner->StartMove(work, time);
 }
 
-void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
+void Cluster::EndMove(const EndedMove& ended) {
   const auto slot = static_cast<int32_t>(ended.id >> 32);
   const auto index = static_cast<uint32_t>(ended.id);
   Active& a = *active_[static_cast<size_t>(slot)];
@@ -511,8 +671,9 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
   const auto bytes_of = [&](int64_t elements) {
     return elements * static_cast<int64_t>(a.element_bytes);
   };
-  const auto runner_of = [&](int32_t member) {
-    return ranks_[a.meeting->members[static_cast<size_t>(member)]].port.runner;
+  const auto count = [&](int32_t member, int64_t read, int64_t written) {
+    Rank& rank = ranks_[a.meeting->members[static_cast<size_t>(member)]];
+    if (rank.here) rank.port.runner->CountRemote(read, written);
   };
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   if (cluster_.record_moves) {
@@ -527,11 +688,11 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
     const int64_t bytes = bytes_of(piece.elements);
     for (const Place& place : plan.SourcesOf(piece)) {
       record.hbm_read += bytes;
-      runner_of(place.member)->CountRemote(bytes, 0);
+      count(place.member, bytes, 0);
     }
     for (const Place& place : plan.DestinationsOf(piece)) {
       record.hbm_written += bytes;
-      runner_of(place.member)->CountRemote(0, bytes);
+      count(place.member, 0, bytes);
       const auto at = std::find(writes_.begin(), writes_.end(), place.member);
       if (at != writes_.end()) {
         to[static_cast<size_t>(at - writes_.begin())] += bytes;
@@ -545,19 +706,18 @@ void Cluster::EndMove(const Port::Ended& ended, size_t rank) {
     const auto target = static_cast<int32_t>(
         a.meeting->members[static_cast<size_t>(writes_[w])]);
     arrivals[w] =
-        network_.Send({a.record, static_cast<int32_t>(rank), target, move.step},
-                      to[w], ended.start, ended.end, record.link_bytes) +
+        network_.Send({a.record, ended.rank, target, move.step}, to[w],
+                      ended.start, ended.end, record.link_bytes) +
         notify_;
     last = std::max(last, arrivals[w]);
   }
   for (const uint32_t next : plan.SuccessorsOf(move)) {
     const int32_t member = plan.moves[next].member;
     const auto at = std::find(writes_.begin(), writes_.end(), member);
-    const Ticks seen =
-        at != writes_.end()
-            ? arrivals[static_cast<size_t>(at - writes_.begin())]
-        : member == move.member && writes_.empty() ? own
-                                                   : last;
+    const Ticks seen = at != writes_.end()
+                           ? arrivals[static_cast<size_t>(at - writes_.begin())]
+                       : member == move.member && writes_.empty() ? own
+                                                                  : last;
     if (cluster_.record_moves && seen >= a.ready[next]) {
       a.after[next] = a.records[index];
     }
@@ -582,9 +742,9 @@ void Cluster::Arrived(int32_t slot, int32_t member, Ticks time) {
 void Cluster::WriteCounts(const Active& a, int32_t member) {
   const auto m = static_cast<size_t>(member);
   const CallInfo& call = a.meeting->calls[m];
-  if (!call.is_v() || call.recv_counts_known) return;
-  const CollectiveCall& open =
-      ranks_[static_cast<size_t>(call.rank)].port.open.at(call.ticket);
+  const Rank& rank = ranks_[static_cast<size_t>(call.rank)];
+  if (!rank.here || !call.is_v() || call.recv_counts_known) return;
+  const CollectiveCall& open = rank.port.open.at(call.ticket);
   const size_t n = a.meeting->members.size();
   std::vector<uint32_t> counts(n);
   for (size_t from = 0; from < n; ++from) {
@@ -592,9 +752,12 @@ void Cluster::WriteCounts(const Active& a, int32_t member) {
     counts[from] =
         sender.metadata[call.kind == CollectiveKind::kAllGatherV ? 0 : m];
   }
-  WriteElements(open.metadata, static_cast<int64_t>(2 * n),
-                static_cast<int64_t>(n),
-                reinterpret_cast<const std::byte*>(counts.data()));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(counts.data());
+  const auto at = static_cast<int64_t>(2 * n), size = static_cast<int64_t>(n);
+  WriteElements(open.metadata, at, size, bytes);
+  if (open.has_other_metadata) {
+    WriteElements(open.other_metadata, at, size, bytes);
+  }
 }
 
 // A member is done.
@@ -602,13 +765,10 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   Active& a = *active_[static_cast<size_t>(slot)];
   const auto m = static_cast<size_t>(member);
   const CallInfo& call = a.meeting->calls[m];
-  Rank& rank = ranks_[static_cast<size_t>(call.rank)];
   const Ticks done = a.last[m] + finish_;
   WriteCounts(a, member);
-  rank.port.runner->Complete(call.ticket, done);
-  rank.next = std::min(rank.next, done);
-  rank.stream_free[call.stream] = done;
-  rank.port.open.erase(call.ticket);
+  Complete(call, done);
+  ranks_[static_cast<size_t>(call.rank)].stream_free[call.Lane()] = done;
   CollectiveRecord& record = records_[static_cast<size_t>(a.record)];
   record.end = std::max(record.end, done);
   if (cluster_.record_moves) record.ends[m] = done;
@@ -618,40 +778,90 @@ void Cluster::Leave(int32_t slot, int32_t member) {
   free_slots_.push_back(slot);
 }
 
+// What a rank waits for; "" at the end of its program.
+std::string StallOf(const Runner& runner) {
+  const auto sequencers = runner.sequencers();
+  if (std::all_of(sequencers.begin(), sequencers.end(),
+                  [](const Sequencer& s) { return s.done(); })) {
+    return "";
+  }
+  const absl::Status stall = runner.ReportStall();
+  if (stall.ok()) return "waits for something else";
+  const Diagnostic d = DiagnosticOf(stall);
+  const std::string text(absl::StripPrefix(d.message, "nothing can proceed: "));
+  return absl::StrCat("is stuck: ", text, d.source.empty() ? "" : ", at ",
+                      d.source);
+}
+
+// A core that has come to a collective of both cores alone.
+absl::Status Cluster::HalfLeft(const Rank& rank) {
+  const Runner& runner = *rank.port.runner;
+  const CollectiveCall* const half = runner.half();
+  if (half == nullptr) return absl::OkStatus();
+  Diagnostic d;
+  d.category = Category::kDeadlock;
+  d.id = "collective.deadlock";
+  d.operation = Name(half->kind);
+  d.instruction = half->instruction->order;
+  d.source = runner.DescribeSource(*half->instruction);
+  d.message = absl::StrCat(
+      "nothing can proceed: core ", half->core, " of rank ",
+      rank.port.rank_number, " has come to the ", std::string(Name(half->kind)),
+      " of both cores, core ", 1 - half->core, " never comes to it");
+  d.remedy = "let both cores call the same collectives in the same order";
+  return ToStatus(std::move(d));
+}
+
 // Nothing is left to happen: all have ended, or nothing can.
 absl::Status Cluster::Conclude() {
-  std::vector<bool> ended;
-  for (const Rank& rank : ranks_) {
-    const auto sequencers = rank.port.runner->sequencers();
-    ended.push_back(std::all_of(sequencers.begin(), sequencers.end(),
-                                [](const Sequencer& s) { return s.done(); }));
+  News mine;
+  mine.failure =
+      FirstOfRanks([&](size_t r) { return HalfLeft(ranks_[r]); });
+  if (!meetings_.Idle()) {
+    for (const size_t r : here_) {
+      std::string stall = StallOf(*ranks_[r].port.runner);
+      if (stall.empty()) continue;
+      mine.stalls.emplace_back(static_cast<int32_t>(r), std::move(stall));
+    }
   }
-  absl::Status stuck = meetings_.Explain(ended);
-  if (!stuck.ok()) return stuck;
-  for (Rank& rank : ranks_) {
+  absl::Status ok = Tell(std::move(mine));
+  if (!ok.ok()) return ok;
+  std::map<uint32_t, std::string> stalls;
+  for (const News& news : news_)
+    stalls.insert(news.stalls.begin(), news.stalls.end());
+  ok = meetings_.Explain([&](uint32_t r) { return stalls[r]; });
+  if (!ok.ok()) return ok;
+  pool_.ForEach(here_.size(), [&](size_t i) {
+    Rank& rank = ranks_[here_[i]];
     rank.port.runner->Connect(nullptr);
     rank.port.runner->SetHorizon(kNever);
-  }
-  pool_.ForEach(ranks_.size(), [&](size_t r) {
-    ranks_[r].status = ranks_[r].execution->Continue();
+    rank.status = rank.execution->Continue();
   });
-  for (size_t r = 0; r < ranks_.size(); ++r) {
-    if (!ranks_[r].status.ok()) return OfRank(ranks_[r].status, r);
-  }
-  return absl::OkStatus();
+  return exchange_.Agree(
+      FirstOfRanks([&](size_t r) { return ranks_[r].status; }));
 }
 
 absl::StatusOr<ClusterResult> Cluster::Finish() {
   ClusterResult result;
   result.threads = pool_.threads();
-  for (size_t r = 0; r < ranks_.size(); ++r) {
+  result.ranks.resize(ranks_.size());
+  News mine;
+  mine.failure = FirstOfRanks([&](size_t r) {
     auto one = ranks_[r].execution->Finish();
-    if (!one.ok()) return OfRank(one.status(), r);
+    if (!one.ok()) return one.status();
     for (Diagnostic& d : one->diagnostics) {
       if (!d.rank) d.rank = static_cast<int>(r);
     }
-    result.time_ns = std::max(result.time_ns, one->time_ns);
-    result.ranks.push_back(*std::move(one));
+    mine.results.emplace_back(static_cast<int32_t>(r), *std::move(one));
+    return absl::OkStatus();
+  });
+  absl::Status ok = Tell(std::move(mine));
+  if (!ok.ok()) return ok;
+  for (News& news : news_) {
+    for (auto& [r, one] : news.results) {
+      result.time_ns = std::max(result.time_ns, one.time_ns);
+      result.ranks[static_cast<size_t>(r)] = std::move(one);
+    }
   }
   result.collectives = std::move(records_);
   result.links = network_.TakeRecords();
@@ -666,8 +876,9 @@ absl::Status CheckRequest(const Topology& topology, size_t programs,
   const auto wrong = [&](std::string_view what, size_t count) {
     return MakeFault(Category::kInput, "option.ranks",
                      absl::StrCat("there are ", count, " ", std::string(what),
-                                  " for ", ranks, " ranks: give one for all, "
-                                                  "or one for each"));
+                                  " for ", ranks,
+                                  " ranks: give one for all, "
+                                  "or one for each"));
   };
   if (programs != 1 && programs != ranks) return wrong("programs", programs);
   if (inputs != 1 && inputs != ranks) return wrong("sets of inputs", inputs);
@@ -691,11 +902,17 @@ absl::StatusOr<ClusterResult> RunCluster(
     std::shared_ptr<const Topology> topology,
     std::vector<std::shared_ptr<const Program>> programs,
     const std::vector<Inputs>& inputs, const RunOptions& options,
-    const ClusterOptions& cluster, std::shared_ptr<const Hardware> hardware) {
-  absl::Status ok = CheckRequest(*topology, programs.size(), inputs.size(),
-                                 options, cluster);
+    const ClusterOptions& cluster, std::shared_ptr<const Hardware> hardware,
+    ProcessExchange* exchange) {
+  absl::Status ok =
+      CheckRequest(*topology, programs.size(), inputs.size(), options, cluster);
   if (!ok.ok()) return ok;
-  Cluster run(std::move(topology), options, cluster);
+  ProcessExchange alone;
+  if (exchange == nullptr) exchange = &alone;
+  auto process = SpreadRanks(*topology, exchange->processes());
+  if (!process.ok()) return process.status();
+  Cluster run(std::move(topology), options, cluster, *exchange,
+              *std::move(process));
   ok = run.Load(programs, inputs, std::move(hardware));
   if (ok.ok()) ok = run.Run();
   if (!ok.ok()) return ok;

@@ -3,7 +3,8 @@
 // Ranks advance side by side, on several threads, through windows of simulated
 // time that are shorter than anything takes to get from one rank to another;
 // between two windows, what they have sent is put in order and answered, by
-// one thread. So bits and times do not depend on the number of threads.
+// one thread. So bits and times do not depend on the number of threads, nor on
+// that of processes that share the run (collectives/exchange.h).
 #ifndef TRNEMU_COLLECTIVES_CLUSTER_H_
 #define TRNEMU_COLLECTIVES_CLUSTER_H_
 
@@ -21,6 +22,8 @@
 #include "isa/program.h"
 
 namespace trnemu {
+
+class ProcessExchange;
 
 struct ClusterOptions {
   int threads = 0;  // 0: as many as the host has processors
@@ -78,7 +81,7 @@ struct MoveRecord {
 };
 
 struct ClusterResult {
-  std::vector<RunResult> ranks;
+  std::vector<RunResult> ranks;  // those of other processes without outputs
   std::vector<CollectiveRecord> collectives;
   std::vector<LinkRecord> links;
   std::vector<MoveRecord> moves;  // in the order in which they became ready
@@ -89,12 +92,16 @@ struct ClusterResult {
 // `programs`: one for all ranks, or one for each; `inputs` likewise. Programs
 // of up to `lnc` cores. Timed order only. Errors carry a Diagnostic that names
 // the rank; the earliest one in simulated time, of the lowest rank.
+// `exchange`: with the processes that share the run, all of which call this;
+// each runs the ranks that SpreadRanks gives it, and needs only their programs
+// and inputs. All get the same result (but outputs) or the same error.
 absl::StatusOr<ClusterResult> RunCluster(
     std::shared_ptr<const Topology> topology,
     std::vector<std::shared_ptr<const Program>> programs,
     const std::vector<Inputs>& inputs, const RunOptions& options,
     const ClusterOptions& cluster,
-    std::shared_ptr<const Hardware> hardware = {});
+    std::shared_ptr<const Hardware> hardware = {},
+    ProcessExchange* exchange = nullptr);
 
 }  // namespace trnemu
 

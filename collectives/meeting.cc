@@ -34,9 +34,10 @@ void PutPlace(const CallInfo& call, Diagnostic& d) {
 }
 
 std::string At(const CallInfo& call) {
-  return absl::StrCat("rank ", call.rank, ": ", std::string(Name(call.kind)),
-                      " at instruction ", call.instruction,
-                      call.source.empty() ? "" : ", ", call.source);
+  return absl::StrCat("rank ", call.rank, call.core > 0 ? ", core 1: " : ": ",
+                      std::string(Name(call.kind)), " at instruction ",
+                      call.instruction, call.source.empty() ? "" : ", ",
+                      call.source);
 }
 
 absl::Status WrongCounts(const CallInfo& call, std::string what) {
@@ -137,7 +138,7 @@ absl::Status Meetings::Arrive(CallInfo call) {
     forming.push_back(meeting);
     open_.emplace(meeting->number, meeting);
   }
-  turns_[static_cast<size_t>(call.rank)][call.stream].push_back(meeting);
+  turns_[static_cast<size_t>(call.rank)][call.Lane()].push_back(meeting);
   const size_t member = member_of(*meeting);
   meeting->here[member] = true;
   meeting->calls[member] = std::move(call);
@@ -150,13 +151,13 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
   std::vector<std::shared_ptr<Meeting>> ready;
   for (const auto& [number, meeting] : open_) {
     if (meeting->missing > 0 || meeting->started) continue;
-    const bool turn = std::all_of(
-        meeting->calls.begin(), meeting->calls.end(),
-        [&](const CallInfo& call) {
-          return turns_[static_cast<size_t>(call.rank)]
-                     .at(call.stream)
-                     .front() == meeting;
-        });
+    const bool turn =
+        std::all_of(meeting->calls.begin(), meeting->calls.end(),
+                    [&](const CallInfo& call) {
+                      return turns_[static_cast<size_t>(call.rank)]
+                                 .at(call.Lane())
+                                 .front() == meeting;
+                    });
     if (!turn) continue;
     meeting->started = true;
     ready.push_back(meeting);
@@ -166,23 +167,35 @@ std::vector<std::shared_ptr<Meeting>> Meetings::TakeReady() {
 
 void Meetings::Leave(Meeting& meeting, uint32_t rank) {
   const auto member = static_cast<size_t>(MemberOf(meeting, rank));
-  turns_[rank].at(meeting.calls[member].stream).pop_front();
+  turns_[rank].at(meeting.calls[member].Lane()).pop_front();
   if (++meeting.left == meeting.members.size()) open_.erase(meeting.number);
 }
 
 std::string Meetings::Describe(const Meeting& meeting) const {
-  return absl::StrCat(std::string(Name(meeting.first().kind)), " of ranks ",
-                      Ranks(meeting.members));
+  const CallInfo& first = meeting.first();
+  return absl::StrCat(std::string(Name(first.kind)), " of ranks ",
+                      Ranks(meeting.members), " on stream ", first.stream,
+                      first.core > 0 ? ", of their cores 1" : "");
 }
 
-absl::Status Meetings::Explain(const std::vector<bool>& ended) const {
+std::string Meetings::WhereIs(
+    uint32_t rank, const std::function<std::string(uint32_t)>& stall) const {
+  for (const auto& [stream, queue] : turns_[rank]) {
+    if (queue.empty()) continue;
+    return absl::StrCat("waits in the ", Describe(*queue.front()));
+  }
+  const std::string other = stall(rank);
+  return other.empty() ? "has come to the end of its program" : other;
+}
+
+absl::Status Meetings::Explain(
+    const std::function<std::string(uint32_t)>& stall) const {
+  constexpr size_t kMissing = 8, kRelated = 24;
   if (open_.empty()) return absl::OkStatus();
   const Meeting* blamed = nullptr;
   for (const auto& [number, meeting] : open_) {
-    if (meeting->missing > 0) {
-      blamed = meeting.get();
-      break;
-    }
+    if (meeting->missing == 0) continue;
+    if (blamed == nullptr) blamed = meeting.get();
   }
   Diagnostic d;
   d.category = Category::kDeadlock;
@@ -198,37 +211,31 @@ absl::Status Meetings::Explain(const std::vector<bool>& ended) const {
     for (size_t m = 0; m < blamed->members.size(); ++m) {
       if (!blamed->here[m]) missing.push_back(blamed->members[m]);
     }
-    const bool all_ended =
-        std::all_of(missing.begin(), missing.end(),
-                    [&](uint32_t r) { return ended[r]; });
+    const bool one = missing.size() == 1;
     d.message = absl::StrCat(
-        "nothing can proceed: rank", missing.size() > 1 ? "s " : " ",
-        missing.size() > 1 ? Ranks(missing) : absl::StrCat(missing[0]),
-        missing.size() > 1 ? " never come to the " : " never comes to the ",
+        "nothing can proceed: ", one ? "rank " : "ranks ",
+        one ? absl::StrCat(missing[0]) : Ranks(missing),
+        one ? " never comes to the " : " never come to the ",
         Describe(*blamed), ", which rank ", blamed->first().rank,
-        " has triggered",
-        all_ended ? missing.size() > 1 ? "; their programs have ended"
-                                       : "; its program has ended"
-                  : "");
+        " has triggered; rank ", missing[0], " ", WhereIs(missing[0], stall));
+    d.details.emplace_back("missing", Ranks(missing));
+    for (size_t i = 1; i < std::min(missing.size(), kMissing); ++i) {
+      d.related.push_back(absl::StrCat("rank ", missing[i], " ",
+                                       WhereIs(missing[i], stall)));
+    }
   }
+  d.details.emplace_back("group", Ranks(blamed->members));
   PutPlace(blamed->first(), d);
   for (const auto& [number, meeting] : open_) {
-    if (d.related.size() >= 16) {
-      d.related.push_back("...");
-      break;
-    }
     for (size_t m = 0; m < meeting->members.size(); ++m) {
-      if (meeting->here[m] && !meeting->started) {
-        d.related.push_back(absl::StrCat("waiting: ", At(meeting->calls[m])));
+      if (!meeting->here[m] || meeting->started) continue;
+      if (d.related.size() == kRelated) {
+        d.related.push_back("and others");
+        break;
       }
-      if (d.related.size() >= 16) break;
+      d.related.push_back(absl::StrCat("waiting: ", At(meeting->calls[m])));
     }
-  }
-  for (size_t r = 0; r < ended.size() && d.related.size() < 24; ++r) {
-    if (!ended[r] && turns_[r].empty()) {
-      d.related.push_back(
-          absl::StrCat("rank ", r, " waits for something else"));
-    }
+    if (d.related.size() > kRelated) break;
   }
   d.remedy =
       "let every rank of a group come to the collective, as often and in the "

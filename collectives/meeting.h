@@ -1,13 +1,15 @@
 // Who meets whom: calls of ranks become meetings, meetings problems.
 //
-// The k-th call that a rank makes of a group and stream meets the k-th of every
-// other rank of the group. The collectives of a stream go one after the other
-// on each rank (a collective core does one at a time).
+// The k-th call that a core of a rank makes of a group and stream meets the
+// k-th of the same core of every other rank of the group; those of both cores
+// count as core 0's. The collectives of a core and stream go one after the
+// other (a collective core does one at a time).
 #ifndef TRNEMU_COLLECTIVES_MEETING_H_
 #define TRNEMU_COLLECTIVES_MEETING_H_
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -47,17 +49,25 @@ class Meetings {
   void Leave(Meeting& meeting, uint32_t rank);
   bool Idle() const { return open_.empty(); }
 
-  // What each open meeting waits for, for a deadlock: `status` OK if there is
-  // none. `ended`, by rank: its program has come to its end.
-  absl::Status Explain(const std::vector<bool>& ended) const;
+  // What each open meeting waits for, for a deadlock: OK if there is none.
+  // `stall` says what else a rank waits for: "" if nothing, since its program
+  // has come to its end.
+  absl::Status Explain(
+      const std::function<std::string(uint32_t)>& stall) const;
 
  private:
   std::string Describe(const Meeting& meeting) const;
+  // Why a rank does not come.
+  std::string WhereIs(
+      uint32_t rank,
+      const std::function<std::string(uint32_t)>& stall) const;
 
   std::map<std::vector<uint32_t>, std::deque<std::shared_ptr<Meeting>>> forming_;
   std::map<int64_t, std::shared_ptr<Meeting>> open_;  // by number
-  // By rank and stream: what it has called and is not done with.
-  std::vector<std::map<int64_t, std::deque<std::shared_ptr<Meeting>>>> turns_;
+  // By rank, core and stream: what it has called and is not done with.
+  using Lanes = std::map<std::pair<int32_t, int64_t>,
+                         std::deque<std::shared_ptr<Meeting>>>;
+  std::vector<Lanes> turns_;
   int64_t next_number_ = 0;
 };
 

@@ -34,8 +34,8 @@ class HbmShare {
   };
   double TakenBy(size_t core, Ticks at) const;
 
-  const double bandwidth_;      // of a stack
-  const size_t stack_;          // cores of one
+  const double bandwidth_;  // of a stack
+  const size_t stack_;      // cores of one
   // By core: the most that is taken until a time; later ones are less.
   std::vector<std::vector<Taken>> taken_;
 };

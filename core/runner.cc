@@ -130,6 +130,7 @@ absl::Status Runner::Run() {
   }
   if (paused_) return status;
   if (status.ok()) status = CheckTime();
+  if (options_.order == Order::kTimed) EndTime();
   status = Conclude(std::move(status));
   for (int i = 0; i < kNumOpcodes; ++i) {
     if (opcode_counts_[i] == 0) continue;

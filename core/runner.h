@@ -22,8 +22,8 @@
 #include "core/dma_engines.h"
 #include "core/engines/dma.h"
 #include "core/exchange.h"
-#include "core/hbm_share.h"
 #include "core/execution.h"
+#include "core/hbm_share.h"
 #include "core/machine.h"
 #include "core/observer.h"
 #include "core/races/detector.h"
@@ -58,7 +58,7 @@ class Runner : public FindingSink {
   // A rank of a system (core/runner_collective.cc). Before Run; kept by
   // pointer. Then Run pauses before what happens at `horizon`, and where
   // nothing is left but to wait for others.
-  void Connect(Transport* transport) { transport_ = transport; }
+  void Connect(Transport* transport);
   void SetHorizon(Ticks horizon) { horizon_ = horizon; }
   // When the next thing happens, as far as it is known; kNever: nothing.
   Ticks NextTime();
@@ -66,10 +66,16 @@ class Runner : public FindingSink {
   // collective is complete, and signals.
   void StartMove(const MoveWork& work, Ticks time);
   void Complete(int64_t ticket, Ticks time);
+  // Of a collective that starts: what this rank sends has been written.
+  absl::Status CheckSources(const CollectiveCall& call);
   // Bytes that moves of others read from, or write to, this rank's HBM.
   void CountRemote(int64_t read, int64_t written);
   // A deadlock, as this rank sees it; OK if it has nothing left to do.
   absl::Status ReportStall() const { return Deadlock(); }
+  // A collective of both cores that one of them has not come to; else null.
+  const CollectiveCall* half() const {
+    return halves_.empty() ? nullptr : &halves_.front();
+  }
   std::string DescribeSource(const Instruction& i) const {
     return program_.DescribeSource(i.source);
   }
@@ -175,6 +181,7 @@ class Runner : public FindingSink {
   Cost CostOf(Sequencer& s, CostFacts known = 0);
   // The fixed time of a launch, if asked for.
   void StartTime();
+  void EndTime();
   Ticks StallOfTensor(const Sequencer& s) const;
   Ticks StallOfDependence(const Sequencer& s) const;
   Ticks StallOfTranspose(const Sequencer& s) const;
@@ -261,9 +268,11 @@ class Runner : public FindingSink {
     int32_t record = -1;  // of the timeline
     Ticks trigger = 0;
     int64_t previous = -1;  // ticket of the list's tensor before
+    int64_t step = 0;       // in the trace, for races
   };
   absl::Status StepCollective(Sequencer& s);
-  absl::Status AddTensors(Sequencer& s, CollectiveCall& call);
+  CollectiveCall::Tensors TakeTensors(Sequencer& s, CollectiveCall& call);
+  absl::Status MeetOtherCore(CollectiveCall call);
   absl::Status CheckCollective(const CollectiveCall& call,
                                const CollectiveCall::Tensors& tensors);
   absl::Status RankRegister(Sequencer& s);
@@ -319,8 +328,8 @@ class Runner : public FindingSink {
   // The row of a part in the timeline.
   static int32_t RecordOf(const Transfer& t, int32_t part, size_t end) {
     // Of an exchange each part has a record of each end.
-    return t.record + (t.exchange < 0 ? part
-                                      : 2 * part + static_cast<int32_t>(end));
+    return t.record +
+           (t.exchange < 0 ? part : 2 * part + static_cast<int32_t>(end));
   }
   // What it wrote is `digest`, if it is of memory.
   void Log(size_t core, const Instruction& i, Ticks start, Ticks end,
@@ -370,6 +379,7 @@ class Runner : public FindingSink {
   Ticks horizon_ = kNever;
   std::vector<CollectiveCall> open_calls_;  // by sequencer: tensors so far
   std::vector<Pending> collectives_;        // by ticket
+  std::deque<CollectiveCall> halves_;       // of both cores, for the other one
   std::vector<int64_t> free_tickets_;
   std::vector<MoveWork> moves_;  // that start later
   std::vector<int64_t> free_moves_;

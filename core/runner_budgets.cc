@@ -56,7 +56,8 @@ absl::Status Runner::OverInstructions() const {
 
 // Of what is known to complete; asked once more at the end.
 absl::Status Runner::CheckTime() const {
-  if (std::max({now_, profile_.end, foreseen_}) >= kLongestTime) return TooLong();
+  if (std::max({now_, profile_.end, foreseen_}) >= kLongestTime)
+    return TooLong();
   if (!options_.max_time_ns ||
       static_cast<double>(std::max(now_, profile_.end)) <=
           *options_.max_time_ns * kTicksPerNs) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "core/collective_touch.h"
 #include "core/engines/rows.h"
 #include "core/profile/timeline.h"
 #include "core/runner.h"
@@ -30,7 +31,41 @@ absl::Status NoSystem(std::string_view what) {
   return ToStatus(std::move(d));
 }
 
+bool SameTile(const Tile& a, const Tile& b) {
+  return a.base == b.base && a.partitions == b.partitions &&
+         a.free_size == b.free_size && a.dtype == b.dtype;
+}
+
+bool SameCollective(const CollectiveCall& a, const CollectiveCall& b) {
+  const auto same = [](const CollectiveCall::Tensors& x,
+                       const CollectiveCall::Tensors& y) {
+    return x.has_dst == y.has_dst && x.has_src == y.has_src &&
+           x.has_src1 == y.has_src1 && (!x.has_dst || SameTile(x.dst, y.dst)) &&
+           (!x.has_src || SameTile(x.src, y.src)) &&
+           (!x.has_src1 || SameTile(x.src1, y.src1));
+  };
+  return a.kind == b.kind && a.op == b.op && a.groups == b.groups &&
+         a.dim == b.dim && a.peer == b.peer && a.stream == b.stream &&
+         a.recv_counts_known == b.recv_counts_known &&
+         a.has_rdispls == b.has_rdispls &&
+         std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(),
+                    b.tensors.end(), same);
+}
+
+// " at file.py:7"; "" where nothing says where.
+std::string DescribePlace(const Program& program, const Instruction& i) {
+  const std::string source = program.DescribeSource(i.source);
+  return source.empty() ? source : absl::StrCat(" at ", source);
+}
+
 }  // namespace
+
+void Runner::Connect(Transport* transport) {
+  transport_ = transport;
+  if (transport != nullptr && races_ != nullptr) {
+    races_->SetRank(transport->rank());
+  }
+}
 
 Ticks Runner::NextTime() {
   Ticks next = events_.empty() ? kNever : events_.top().time;
@@ -76,54 +111,53 @@ absl::Status Runner::RankRegister(Sequencer& s) {
                                                "group"));
 }
 
-// What is read has been written.
-absl::Status Runner::CheckCollective(const CollectiveCall& call,
-                                     const CollectiveCall::Tensors& tensors) {
+absl::Status Runner::CheckSources(const CollectiveCall& call) {
   CoreState& state = *states_[call.core];
-  if (!options_.values || !state.check_memory) return absl::OkStatus();
-  const uint32_t rank = transport_->rank();
-  bool reads = true;
-  for (const auto& group : *call.groups) {
-    if (group.empty()) continue;
-    if (call.kind == CollectiveKind::kPermute && group[0] == rank) {
-      return AdmitUnwritten(state, tensors.src, "src");
-    }
-    const bool here =
-        std::find(group.begin(), group.end(), rank) != group.end();
-    if (call.kind == CollectiveKind::kBroadcast && here) {
-      reads = group[static_cast<size_t>(call.peer)] == rank;
-    }
+  if (!options_.values || call.has_metadata ||
+      !TouchedBy(call.kind, *call.groups, call.peer, transport_->rank()).src) {
+    return absl::OkStatus();
   }
-  if (call.kind == CollectiveKind::kPermute || call.has_metadata) reads = false;
-  absl::Status status;
-  if (reads && tensors.has_src) {
-    status = AdmitUnwritten(state, tensors.src, "src");
+  current_ = call.instruction;
+  current_core_ = call.core;
+  for (const CollectiveCall::Tensors& tensors : call.tensors) {
+    absl::Status status;
+    do {
+      if (!state.check_memory) return absl::OkStatus();
+      status = absl::OkStatus();
+      if (tensors.has_src) status = AdmitUnwritten(state, tensors.src, "src");
+      if (status.ok() && tensors.has_src1) {
+        status = AdmitUnwritten(state, tensors.src1, "src1");
+      }
+      if (!status.ok()) status = LocateCall(status, call);
+    } while (Hold(status));
+    if (!status.ok()) return status;
   }
-  if (status.ok() && tensors.has_src1) {
-    status = AdmitUnwritten(state, tensors.src1, "src1");
-  }
-  return status;
+  return absl::OkStatus();
 }
 
-absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
+// What the next instruction says of its collective, and its tensors.
+CollectiveCall::Tensors Runner::TakeTensors(Sequencer& s,
+                                            CollectiveCall& call) {
   const auto a = program_.cores[s.core].AttributesOf(*s.next);
   const bool counts = s.next->opcode == Opcode::kCollectiveV;
   using C = slot::Collective;
   using V = slot::CollectiveV;
-  const bool first = counts || a[C::kTensor].integer() == 0;
-  if (first) call = {};
+  if (counts || a[C::kTensor].integer() == 0) call = {};
   call.instruction = s.next;
   call.core = s.core;
   call.kind = a[C::kKind].as<CollectiveKind>();
-  static const ReplicaGroups* const none = new ReplicaGroups;  // send, recv
+  // Of send and recv none: a program may have no groups at all.
+  static const auto* const none = new ReplicaGroups;
   const auto groups = static_cast<size_t>(
       a[counts ? size_t{V::kGroups} : size_t{C::kGroups}].integer());
   call.groups = groups < program_.replica_groups.size()
                     ? &program_.replica_groups[groups]
                     : none;
   call.stream = a[counts ? size_t{V::kStream} : size_t{C::kStream}].integer();
+  call.both_cores =
+      a[counts ? size_t{V::kBothCores} : size_t{C::kBothCores}].boolean();
   call.trigger = s.earliest;
-  CollectiveCall::Tensors& tensors = call.tensors.emplace_back();
+  CollectiveCall::Tensors tensors;
   const auto take = [&](size_t slot, bool& has, Tile& tile) {
     has = s.slots[slot].kind == Operand::Kind::kAccess;
     if (has) tile = s.slots[slot].tile;
@@ -141,7 +175,7 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
     call.channel = a[C::kChannel].integer();
     call.peer = a[C::kPeer].integer();
   }
-  return CheckCollective(call, tensors);
+  return tensors;
 }
 
 absl::Status Runner::StepCollective(Sequencer& s) {
@@ -153,13 +187,15 @@ absl::Status Runner::StepCollective(Sequencer& s) {
   open_calls_.resize(sequencers_.size());
   CollectiveCall& call =
       open_calls_[static_cast<size_t>(&s - sequencers_.data())];
-  const bool goes_on = s.next->opcode == Opcode::kCollective &&
-                       program_.cores[s.core]
-                               .AttributesOf(*s.next)[slot::Collective::kTensor]
-                               .integer() > 0;
+  const auto attributes = program_.cores[s.core].AttributesOf(*s.next);
+  using C = slot::Collective;
+  const bool counts = s.next->opcode == Opcode::kCollectiveV;
+  const bool goes_on = !counts && attributes[C::kTensor].integer() > 0;
   const int64_t previous = goes_on ? call.ticket : -1;
-  status = AddTensors(s, call);
-  if (!status.ok()) return status;
+  const CollectiveCall::Tensors tensors = TakeTensors(s, call);
+  const bool last = counts || attributes[C::kTensors].integer() ==
+                                  static_cast<int64_t>(call.tensors.size()) + 1;
+  call.tensors.push_back(tensors);
   int64_t ticket = static_cast<int64_t>(collectives_.size());
   if (free_tickets_.empty()) {
     collectives_.emplace_back();
@@ -168,7 +204,8 @@ absl::Status Runner::StepCollective(Sequencer& s) {
     free_tickets_.pop_back();
   }
   Pending& pending = collectives_[static_cast<size_t>(ticket)];
-  pending = {s.next, s.core, ResolveSignals(s), -1, s.earliest, previous};
+  pending = {s.next,     s.core,   ResolveSignals(s), -1,
+             s.earliest, previous, traced_steps_ - 1};
   if (timeline_ != nullptr) pending.record = timeline_->next_instruction();
   call.ticket = ticket;
   ++profile_.engines[static_cast<size_t>(Engine::kDma)].instructions;
@@ -178,12 +215,57 @@ absl::Status Runner::StepCollective(Sequencer& s) {
   profile.busy += cost.trigger;
   s.issue_ready = s.earliest + cost.trigger;
   s.last_completion = std::max(s.last_completion, s.issue_ready);
-  const bool last =
-      s.next->opcode == Opcode::kCollectiveV ||
-      program_.cores[s.core]
-              .AttributesOf(*s.next)[slot::Collective::kTensors]
-              .integer() == static_cast<int64_t>(call.tensors.size());
-  return last ? transport_->Trigger(call) : absl::OkStatus();
+  if (!last) return absl::OkStatus();
+  return call.both_cores ? MeetOtherCore(call) : transport_->Trigger(call);
+}
+
+// The k-th collective of both cores on one core is the k-th on the other.
+absl::Status Runner::MeetOtherCore(CollectiveCall call) {
+  if (halves_.empty() || halves_.front().core == call.core) {
+    halves_.push_back(std::move(call));
+    return absl::OkStatus();
+  }
+  CollectiveCall other = std::move(halves_.front());
+  halves_.pop_front();
+  const Ticks trigger = call.trigger;
+  if (call.core != 0) std::swap(call, other);
+  if (!SameCollective(call, other)) {
+    Diagnostic d;
+    d.category = Category::kIllegal;
+    d.id = "collective.cores";
+    d.operand = "both_cores";
+    d.message = absl::StrCat(
+        "the cores of the rank come to different collectives of both cores: ",
+        std::string(Name(call.kind)), " on core 0",
+        DescribePlace(program_, *call.instruction), ", ",
+        std::string(Name(other.kind)), " on core 1",
+        DescribePlace(program_, *other.instruction));
+    d.remedy =
+        "let both cores call the same collectives, with the same tensors, in "
+        "the same order";
+    return ToStatus(std::move(d));
+  }
+  if (other.has_metadata && other.metadata.base != call.metadata.base) {
+    call.has_other_metadata = true;
+    call.other_metadata = other.metadata;
+  }
+  // Its end is that of the other core's instructions, too.
+  int64_t first = call.ticket;
+  for (int64_t theirs = other.ticket;;) {
+    const Pending& a = collectives_[static_cast<size_t>(first)];
+    const Pending& b = collectives_[static_cast<size_t>(theirs)];
+    if (races_ != nullptr) {
+      trace_.events.push_back({0, 0, TraceEvent::Kind::kExchange});
+      trace_.values.push_back(a.step);
+      trace_.values.push_back(b.step);
+    }
+    if (a.previous < 0) break;
+    first = a.previous;
+    theirs = b.previous;
+  }
+  collectives_[static_cast<size_t>(first)].previous = other.ticket;
+  call.trigger = trigger;
+  return transport_->Trigger(std::move(call));
 }
 
 // Of moves in HBM, as descriptors that were made before the run.
@@ -213,7 +295,10 @@ void Runner::StartMove(const MoveWork& work, Ticks time) {
 // A collective core takes it up; a share of the rank's DMA engines does it.
 void Runner::ScheduleMove(const MoveWork& work) {
   const Pending& pending = collectives_[static_cast<size_t>(work.ticket)];
-  Ticks& cc = cc_free_[static_cast<size_t>(work.cc_core) % cc_free_.size()];
+  // As many as the system's cores have.
+  const auto core_number = static_cast<size_t>(work.cc_core);
+  if (cc_free_.size() <= core_number) cc_free_.resize(core_number + 1, 0);
+  Ticks& cc = cc_free_[core_number];
   cc = std::max(now_, cc) + work.cc_step;
   const DmaCost cost = CollectiveCost(Engine::kSync);
   const Ticks payload = cc + cost.start;
@@ -235,10 +320,12 @@ void Runner::ScheduleMove(const MoveWork& work) {
   t.hbm_rate = 0;
   t.trigger = kNever;  // when its bytes begin to go
   parts_under_way_ += parts;
-  // A rank's cores work alike: each has its share of the stack.
+  // Each core has its even share of the stack, whether or not the others move
+  // something at this moment: the channels of a collective work side by side.
   const double even = machine_.hardware->memory.hbm_stack_bandwidth /
                       static_cast<double>(dma_engines_.size());
   DmaShape timed;
+  size_t timed_core = 0;
   DmaPartTime time;
   for (int64_t p = 0; p < parts; ++p) {
     const int64_t engine = (first + p) % all;
@@ -251,8 +338,9 @@ void Runner::ScheduleMove(const MoveWork& work) {
     shape.row_bytes = shape.bytes;
     PartTimes times = {payload, payload, 0, payload, payload, payload};
     if (bytes > 0) {
-      if (shape.bytes != timed.bytes) {
+      if (shape.bytes != timed.bytes || core != timed_core) {
         timed = shape;
+        timed_core = core;
         time = time_.TimeOfDmaPart(
             cost, shape, std::min(even, hbm_.Grant(core, payload, payload)),
             work.packet_bytes);

@@ -109,7 +109,8 @@ std::pair<int64_t, int32_t> Runner::TakeHead(size_t queue) {
   const int64_t exchange = transfers_[head.first].exchange;
   if (exchange >= 0) {
     const ExchangeEnd& other = exchanges_.at(exchange).ends[1];
-    pending_parts_[other.queue_set * kDmaQueues + static_cast<size_t>(head.second)]
+    pending_parts_[other.queue_set * kDmaQueues +
+                   static_cast<size_t>(head.second)]
         .pop_front();
   }
   return head;
@@ -150,9 +151,9 @@ void Runner::ScheduleExchange(int64_t index) {
       const DmaPartTime time = time_.TimeOfDmaPart(
           costs[c], shapes[c],
           machine_.hardware->memory.hbm_stack_bandwidth);  // takes none
-      times[c] = AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c],
-                             shapes[c], time, payload,
-                             e.ends[c].path == DmaEngine::kDma);
+      times[c] =
+          AddToEngine(c, index, part, queue_of(e.ends[c]), costs[c], shapes[c],
+                      time, payload, e.ends[c].path == DmaEngine::kDma);
       done = std::max(done, times[c].notify);
       profile_.dma_bytes += shapes[c].bytes;
     }

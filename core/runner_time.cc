@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/extent.h"
+#include "core/profile/timeline.h"
 #include "core/runner.h"
 
 namespace trnemu {
@@ -40,6 +41,15 @@ void Runner::StartTime() {
   const Ticks launch = ToTicks(machine_.hardware->sequencer.launch_ns);
   for (Sequencer& s : sequencers_) s.issue_ready = launch;
   profile_.end = launch;
+}
+
+// The run is over with the last completion, before some issue intervals are.
+void Runner::EndTime() {
+  for (const Sequencer& s : sequencers_) {
+    profile_.engines[static_cast<size_t>(s.engine)].busy -=
+        std::max<Ticks>(0, s.ports_until - profile_.end);
+  }
+  if (timeline_ != nullptr) timeline_->End(profile_.end);
 }
 
 // A dependent instruction of the same engine starts when the result is there
@@ -181,9 +191,7 @@ void Runner::AdvanceTime(Sequencer& s) {
   if (std::max(cost.issue, cost.completion) >= kLongestCost) {
     foreseen_ = kLongestTime;
   }
-  // The last one's engine is busy to the end of its interval, too.
-  profile_.end =
-      std::max({profile_.end, s.last_completion, start + cost.issue});
+  profile_.end = std::max(profile_.end, s.last_completion);
   const auto specs = Info(i.opcode).operands;
   if (s.engine == Engine::kTensor || specs.empty() ||
       specs[0].role == Role::kIn || s.slots[0].kind != Operand::Kind::kAccess) {

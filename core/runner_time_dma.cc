@@ -99,8 +99,7 @@ bool Runner::AddToEachEngine(size_t core, int64_t transfer, uint32_t queue,
   const auto parts = static_cast<int32_t>(engines.size());
   for (const DmaEngines::Delay& d : delays_) Delay(core, d, parts);
   delays_.clear();
-  profile_.engines[static_cast<size_t>(Engine::kDma)].busy +=
-      time.busy * parts;
+  profile_.engines[static_cast<size_t>(Engine::kDma)].busy += time.busy * parts;
   times = {start, of.taken, time.busy, of.end, of.end + behind, of.done};
   if (cost.hbm_sides > 0) {
     UseHbm(core, transfers_[static_cast<size_t>(transfer)], times.end,
@@ -109,16 +108,14 @@ bool Runner::AddToEachEngine(size_t core, int64_t transfer, uint32_t queue,
   return true;
 }
 
-void Runner::Delay(size_t core, const DmaEngines::Delay& delay,
-                   int32_t parts) {
+void Runner::Delay(size_t core, const DmaEngines::Delay& delay, int32_t parts) {
   Transfer& t = transfers_[static_cast<size_t>(delay.transfer)];
   if (t.hbm_rate > 0) UseHbm(core, t, delay.times.done, t.hbm_rate);
   for (int32_t p = delay.part; p < delay.part + parts; ++p) {
     Ticks& done = t.done[static_cast<size_t>(p)];
     done = std::max(done, delay.times.done);
     if (timeline_ != nullptr) {
-      timeline_->Move(RecordOf(t, p, core), delay.times.taken,
-                      delay.times.end);
+      timeline_->Move(RecordOf(t, p, core), delay.times.taken, delay.times.end);
     }
   }
 }
@@ -185,8 +182,8 @@ void Runner::ScheduleParts(Sequencer& s, int64_t index) {
   for (size_t p = 0; p < t.parts.size(); ++p) {
     const uint32_t queue = set * kDmaQueues + static_cast<uint32_t>(p);
     DmaShape shape;
-    PartTimes times = {payload, payload, 0, payload, payload,
-                       payload + cost.notify};
+    PartTimes times = {payload, payload, 0,
+                       payload, payload, payload + cost.notify};
     if (alike) {
       shape = timed;
       times = together;

@@ -30,6 +30,9 @@ struct CollectiveCall {
   const ReplicaGroups* groups = nullptr;
   int64_t dim = 0, channel = 0, peer = 0, stream = 0;
   bool recv_counts_known = false, has_rdispls = false;
+  // Both cores of the program have triggered it: it is the rank's, and `core`
+  // is 0.
+  bool both_cores = false;
   struct Tensors {
     bool has_dst = false, has_src = false, has_src1 = false;
     Tile dst, src, src1;
@@ -37,6 +40,9 @@ struct CollectiveCall {
   std::vector<Tensors> tensors;
   bool has_metadata = false;
   Tile metadata;
+  // Of both cores, where each has its own in SBUF: that of core 1.
+  bool has_other_metadata = false;
+  Tile other_metadata;
   Ticks trigger = 0;   // when the last tensor's instruction was executed
   int64_t ticket = 0;  // of the runner: what Complete takes
 };

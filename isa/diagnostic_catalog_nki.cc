@@ -30,12 +30,11 @@ constexpr CatalogEntry kEntries[] = {
      "if np.max(tile) > 0: ...",
      "Select values with nisa.tensor_copy_predicated or nisa.select_reduce, "
      "loop with nl.while_loop, load an index into a register."},
-    {"nki.collectives", kUnsupported,
-     "A kernel calls nki.collectives, which join several chips.",
-     "nki.collectives.all_reduce(...)",
-     "Run the part between collectives, with what each rank would receive as "
-     "an input; the two cores of kernel[2] have nisa.sendrecv and "
-     "nisa.core_barrier."},
+    {"nki.channels", kIllegal,
+     "A collective whose tensors are listed by channel is given something else "
+     "than a list with exactly one tensor for a channel.",
+     "collective_permute_implicit([x], [[y]], group)",
+     "Write [[tensor]] for one channel, [[tensor0], [tensor1]] for two."},
     {"nki.compiler", kUnsupported,
      "A name of nki.compiler that runs, or directs, the vendor's compiler.",
      "TracerFrontend().compile(...)",

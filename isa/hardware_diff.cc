@@ -74,13 +74,12 @@ std::vector<HardwareChange> ChangesFromStock(const Hardware& hardware) {
 }
 
 std::string Text(const HardwareChange& change) {
-  return absl::StrCat(change.path, " ", Number(change.stock), " -> ",
-                      Number(change.value), change.unit.empty() ? "" : " ",
-                      change.unit,
-                      change.no_effect.empty()
-                          ? ""
-                          : absl::StrCat(" (has no effect: ", change.no_effect,
-                                         ")"));
+  return absl::StrCat(
+      change.path, " ", Number(change.stock), " -> ", Number(change.value),
+      change.unit.empty() ? "" : " ", change.unit,
+      change.no_effect.empty()
+          ? ""
+          : absl::StrCat(" (has no effect: ", change.no_effect, ")"));
 }
 
 std::string ChangesText(const std::vector<HardwareChange>& changes,
@@ -88,7 +87,8 @@ std::string ChangesText(const std::vector<HardwareChange>& changes,
   constexpr size_t kMost = 12;
   if (changes.empty()) return "as the built-in one\n";
   std::string text = absl::StrCat(
-      changes.size(), changes.size() == 1 ? " constant differs" : " constants differ",
+      changes.size(),
+      changes.size() == 1 ? " constant differs" : " constants differ",
       " from the built-in one:\n");
   const std::string space(indent, ' ');
   for (size_t i = 0; i < changes.size() && i < kMost; ++i) {

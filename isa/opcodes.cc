@@ -249,19 +249,19 @@ constexpr OperandSpec kCollectiveOperands[] = {{"dst", kOut, kTile, true},
                                                {"src", kIn, kTile, true},
                                                {"src1", kIn, kTile, true}};
 constexpr AttributeSpec kCollectiveAttributes[] = {
-    {"queue_set", A::kQueueSet},   {"kind", A::kCollectiveKind},
-    {"op", A::kAluOp},             {"groups", A::kReplicaGroups},
-    {"dim", A::kInteger},          {"channel", A::kInteger},
-    {"tensor", A::kInteger},       {"tensors", A::kInteger},
-    {"peer", A::kInteger},         {"stream", A::kInteger},
-    {"priority", A::kInteger}};
+    {"queue_set", A::kQueueSet}, {"kind", A::kCollectiveKind},
+    {"op", A::kAluOp},           {"groups", A::kReplicaGroups},
+    {"dim", A::kInteger},        {"channel", A::kInteger},
+    {"tensor", A::kInteger},     {"tensors", A::kInteger},
+    {"peer", A::kInteger},       {"stream", A::kInteger},
+    {"priority", A::kInteger},   {"both_cores", A::kBool}};
 constexpr OperandSpec kCollectiveVOperands[] = {
     {"dst", kOut, kTile}, {"src", kIn, kTile}, {"metadata", kInOut, kTile}};
 constexpr AttributeSpec kCollectiveVAttributes[] = {
-    {"queue_set", A::kQueueSet},     {"kind", A::kCollectiveKind},
-    {"groups", A::kReplicaGroups},   {"recv_counts_known", A::kBool},
-    {"has_rdispls", A::kBool},       {"stream", A::kInteger},
-    {"priority", A::kInteger}};
+    {"queue_set", A::kQueueSet},   {"kind", A::kCollectiveKind},
+    {"groups", A::kReplicaGroups}, {"recv_counts_known", A::kBool},
+    {"has_rdispls", A::kBool},     {"stream", A::kInteger},
+    {"priority", A::kInteger},     {"both_cores", A::kBool}};
 constexpr OperandSpec kRankIdOperands[] = {{"dst", kOut, kRegister}};
 constexpr OperandSpec kProcessingRankOperands[] = {
     {"dst", kOut, kRegister}, {"iteration", kIn, kRegisterOrNumber}};

@@ -393,7 +393,8 @@ struct Collective {
     kTensors,
     kPeer,
     kStream,
-    kPriority
+    kPriority,
+    kBothCores
   };
 };
 struct CollectiveV {
@@ -405,7 +406,8 @@ struct CollectiveV {
     kRecvCountsKnown,
     kHasRdispls,
     kStream,
-    kPriority
+    kPriority,
+    kBothCores
   };
 };
 struct RankId {

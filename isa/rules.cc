@@ -253,9 +253,10 @@ std::string ValueText(const ParameterSpec& spec, const Value& v) {
 
 // "[[0, 1], [2, 3], ...]"
 std::string GroupsText(const Call& c, const Value& v) {
+  const auto at = static_cast<size_t>(v.integer);
+  if (at >= c.program->replica_groups.size()) return "none";
   std::string text = "[";
-  for (const auto& group :
-       c.program->replica_groups[static_cast<size_t>(v.integer)]) {
+  for (const auto& group : c.program->replica_groups[at]) {
     if (text.size() > 60) return text + ", ...]";
     absl::StrAppend(&text, text.size() > 1 ? ", " : "", "[",
                     absl::StrJoin(group, ", "), "]");

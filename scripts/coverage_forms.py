@@ -12,6 +12,14 @@ _C = "sbuf 32x1:float32"
 _COPY = {"dst": _F, "src": _F}
 _DATA = {"dst": _F, "data": _F}
 
+_H = "hbm 4x8:float32"
+_LISTS = {"srcs": [_H], "dsts": [_H]}
+_GROUP = {"replica_group": [[0, 1]]}
+_REDUCED = {**_LISTS, **_GROUP, "op": "add"}
+_RING = {"dsts_by_channel": [_H], **_GROUP}
+_V = {"srcs": ["hbm 1x8:float32"], "dsts": ["hbm 1x8:float32"],
+      "metadata_tensor": "hbm 3x2:uint32", **_GROUP}
+
 FORMS = {
     "nc_matmul": [
         {"dst": "psum 32x16:float32", "stationary": "sbuf 32x32:bfloat16",
@@ -212,6 +220,35 @@ FORMS = {
     "register_load": [{"dst": "reg", "src": "sbuf 1x1:int32"}],
     "register_store": [{"dst": "sbuf 1x1:int32", "src": "reg"}],
     "register_alu": [{"dst": "reg", "op": "add", "a": "reg", "b": 1}],
+    "all_reduce": [_REDUCED],
+    "all_gather": [
+        {**_LISTS, "dsts": ["hbm 8x8:float32"], **_GROUP, "collective_dim": 0},
+        {"srcs": ["sbuf 32x8:float32"], "dsts": ["sbuf 32x16:float32"],
+         **_GROUP, "collective_dim": 1},
+    ],
+    "reduce_scatter": [
+        {**_REDUCED, "srcs": ["hbm 8x8:float32"], "collective_dim": 0},
+    ],
+    "all_to_all": [{**_LISTS, **_GROUP, "collective_dim": 0}],
+    "collective_permute": [
+        {**_LISTS, "source_target_pairs": [[0, 1], [1, 0]]}],
+    "collective_permute_implicit": [{"srcs_by_channel": [_H], **_RING}],
+    "collective_permute_implicit_reduce": [
+        {"srcs0_by_channel": [_H], "srcs1_by_channel": [_H], **_RING,
+         "op": "add"}],
+    "all_gather_v": [
+        {"srcs": ["hbm 1x8:float32"], "dsts": ["hbm 1x32:float32"],
+         "metadata_tensor": "hbm 3x4:uint32",
+         "replica_group": [[0, 1, 2, 3]]}],
+    "all_to_all_v": [
+        _V, {**_V, "metadata_tensor": "hbm 4x2:uint32", "has_rdispls": True}],
+    "broadcast": [{**_LISTS, **_GROUP}],
+    "send": [{"src": _H, "to_rank": 0}],
+    "recv": [{"dst": _H, "from_rank": 0}],
+    "collective_barrier": [{"data": _H, **_GROUP}],
+    "rank_id": [{"dst": "reg"}],
+    "collective_permute_implicit_current_processing_rank_id": [
+        {"dst": "reg", "iteration_id": 0, **_GROUP}],
 }
 
 VALUES = {

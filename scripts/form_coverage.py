@@ -22,6 +22,14 @@ DTYPES = (
 MEMORIES = ("sbuf", "psum", "hbm")
 ADDRESSES = ("static", "register", "vector_offset", "indirect")
 TWO_CORES = ("core_barrier", "sendrecv")
+SYSTEMS = {"trn1": "trn1.32xlarge", "trn2": "trn2.48xlarge",
+           "trn3": "trn3-gen1"}
+COLLECTIVES = {o.name for o in trnemu.operations()
+               if o.source.startswith("nki/api/nki/collectives/")
+               or o.name in ("broadcast", "send", "recv",
+                             "collective_barrier")}
+# Two ranks of a node stand for what is documented between nodes.
+ALLOW = ["all_to_all_v.system", "all_to_all_v.rdispls"]
 ENUMS = ("alu_op", "alu_op_or_bypass", "activation", "reduce_cmd", "engine",
          "dge_mode", "oob_mode", "perf_mode", "partition_op", "register_op",
          "dma_engine")
@@ -89,14 +97,44 @@ class Bench:
 
     def add(self, operation, form):
         arguments = {n: self.value(v) for n, v in form.items()}
+        for name, value in arguments.items():
+            if name.endswith("_by_channel"):
+                arguments[name] = [[tile] for tile in value]
         getattr(self.b, operation)(**arguments)
 
-    def run(self):
+    def build(self):
         program = self.b.build()
         findings = [f for f in program.verify() if f.severity == "error"]
         if findings:
             raise trnemu.Fault(findings[0])
-        trnemu.run(program, self.inputs, time=False)
+        return program
+
+    def run(self):
+        trnemu.run(self.build(), self.inputs, time=False)
+
+
+def run_ranks(operation, target, form):
+    """A collective, on as many ranks as its group has; send and recv each with
+    the other."""
+    ranks = len(form.get("replica_group", [[0, 1]])[0])
+    benches = []
+    for rank in range(ranks):
+        bench = Bench(target, 1)
+        own = dict(form)
+        for peer in ("to_rank", "from_rank"):
+            if peer in own:
+                own[peer] = 1 - rank
+        bench.add(operation, own)
+        if operation == "send":
+            bench.b.recv(dst=bench.tile(own["src"].but(address="static")),
+                         from_rank=1 - rank, stream=1)
+        if operation == "recv":
+            bench.b.send(src=bench.tile(own["dst"].but(address="static")),
+                         to_rank=1 - rank, stream=1)
+        benches.append(bench)
+    trnemu.System(SYSTEMS[target], ranks=ranks).run(
+        [bench.build() for bench in benches],
+        [bench.inputs for bench in benches], allow=ALLOW)
 
 
 _CARRIERS = {"tfloat32": "float32", "float8_e5m2_x4": "uint32",
@@ -111,6 +149,9 @@ def zeros(t):
 def attempt(operation, target, form, before=None):
     """RUNS, or the id of what refuses it."""
     try:
+        if operation in COLLECTIVES:
+            run_ranks(operation, target, form)
+            return RUNS
         two = operation in TWO_CORES and form.get("cores") != (0,)
         bench = Bench(target, 2 if two else 1)
         for core in range(2 if two else 1):

@@ -41,7 +41,8 @@ Value CostProgram::Tile(std::string_view name, int64_t partitions, int64_t size,
   if (space == Space::kHbm) {
     const auto side =
         name.starts_with("out") ? TensorKind::kOutput : TensorKind::kInput;
-    return Keep(name, builder_.AddTensor(side, std::string(name), dtype, shape));
+    return Keep(name,
+                builder_.AddTensor(side, std::string(name), dtype, shape));
   }
   const auto kind =
       space == Space::kPsum ? TensorKind::kPsum : TensorKind::kSbuf;

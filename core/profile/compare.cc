@@ -120,8 +120,9 @@ class TableReader {
       if (fields_.size() != width) {
         return Malformed(absl::StrCat("line ", csv_.line(), " has ",
                                       fields_.size(), " fields, the header ",
-                                      width, ": the table is cut off or is "
-                                             "none"));
+                                      width,
+                                      ": the table is cut off or is "
+                                      "none"));
       }
       rows.emplace_back();
       status = ReadRow(rows.back());
@@ -178,7 +179,8 @@ class TableReader {
     if (row.duration < 0) {
       return Malformed(absl::StrCat(
           "line ", csv_.line(), ": ",
-          has_duration ? "duration_ns is negative" : "end_ts is before start_ts",
+          has_duration ? "duration_ns is negative"
+                       : "end_ts is before start_ts",
           ", ", fields_[columns_.at(has_duration ? "duration_ns" : "end_ts")]));
     }
     if (columns_.count("pcore_idx") == 0 || text("pcore_idx").empty()) {
@@ -426,8 +428,8 @@ std::string ComparisonText(const TableComparison& c) {
     if (o.matched > 0) {
       const auto n = static_cast<double>(o.matched);
       absl::StrAppendFormat(
-          &text, "%-8s %-24s %7d %10.1f %10.1f %6.1f%% %+6.1f%% %+6.1f%%\n", o.engine,
-          o.opcode, o.matched, o.ours_ns / n, o.theirs_ns / n,
+          &text, "%-8s %-24s %7d %10.1f %10.1f %6.1f%% %+6.1f%% %+6.1f%%\n",
+          o.engine, o.opcode, o.matched, o.ours_ns / n, o.theirs_ns / n,
           100 * o.median_error, 100 * o.mean_error, 100 * o.worst_error);
     }
     if (o.ours > o.matched) {

@@ -46,14 +46,11 @@ class Walk {
     }
   }
   void LinkParts() {
-    std::map<std::pair<int, int>, int32_t> engines, queues;
+    std::map<std::pair<int, int>, int32_t> queues;
     for (const DmaRecord& d : timeline_.dma()) {
-      const auto self = static_cast<int32_t>(engine_before_.size());
-      auto& e = engines.try_emplace({d.core, d.engine}, -1).first->second;
+      const auto self = static_cast<int32_t>(queue_before_.size());
       auto& q = queues.try_emplace({d.queue_set, d.queue}, -1).first->second;
-      engine_before_.push_back(d.bytes > 0 ? e : -1);
       queue_before_.push_back(q);
-      if (d.bytes > 0) e = self;
       q = self;
     }
   }
@@ -135,11 +132,14 @@ class Walk {
       return GoTo(-1, queue);  // parts of a queue complete in order
     }
     if (d.start > d.payload_from) {
-      for (int32_t e = engine_before_[static_cast<size_t>(part)]; e >= 0;
-           e = engine_before_[static_cast<size_t>(e)]) {
-        if (report_.part(e).free != d.start) continue;
-        Add(PathStep::Kind::kDma, d.start, part, CauseOf(d));
-        return GoTo(-1, e);
+      // Its engine takes it up when the one before it in its queue is done.
+      int32_t q = queue;
+      while (q >= 0 && report_.part(q).bytes == 0) {
+        q = queue_before_[static_cast<size_t>(q)];
+      }
+      if (q >= 0 && report_.part(q).free <= d.start) {
+        Add(PathStep::Kind::kDma, report_.part(q).free, part, CauseOf(d));
+        return GoTo(-1, q);
       }
     }
     if (const int32_t other = GeneratedBefore(part, d); other >= 0) {
@@ -169,10 +169,10 @@ class Walk {
 
   const ProfileReport& report_;
   const Timeline& timeline_;
-  std::vector<int32_t> before_;  // by row: the engine's one before
-  std::vector<int32_t> engine_before_, queue_before_;  // by part
+  std::vector<int32_t> before_;        // by row: the engine's one before
+  std::vector<int32_t> queue_before_;  // by part
   std::vector<PathStep> steps_;
-  Ticks at_ = 0;  // what comes after it is done
+  Ticks at_ = 0;     // what comes after it is done
   Ticks first_ = 0;  // the first instruction of all can start
   int32_t row_ = -1, part_ = -1;
 };

@@ -36,9 +36,8 @@ double MultiplyFlops(const Access& dst, const Access& moving) {
 
 // Of a multiplication for which `facts` hold, by the time model.
 double CyclesOfRow(const Hardware& hardware, CostFacts facts) {
-  const CostLaw* law =
-      FindLaw(hardware, Info(Opcode::kMultiplyMoving).name, Engine::kTensor,
-              facts);
+  const CostLaw* law = FindLaw(hardware, Info(Opcode::kMultiplyMoving).name,
+                               Engine::kTensor, facts);
   return law == nullptr ? 1
                         : law->issue_per_element_ns *
                               hardware.engine(Engine::kTensor).clock_ghz;

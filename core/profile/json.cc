@@ -109,25 +109,23 @@ class Writer {
     hardware.Number("hbm_bytes_per_ns", h.memory.hbm_stack_bandwidth);
     hardware.Number("dma_bytes_per_ns",
                     static_cast<double>(report_.program->cores.size()) *
-                        static_cast<double>(h.dma.engines) *
-                        h.dma.rate);
+                        static_cast<double>(h.dma.engines) * h.dma.rate);
     hardware.Integer("sbuf_partition_bytes", h.memory.sbuf_partition_bytes);
     hardware.Integer("psum_partition_bytes", h.memory.psum_partition_bytes);
     hardware.Integer("partitions", h.memory.partitions);
-    hardware.Array("changes", report_.hardware_changes,
-                   [](std::string& to, const HardwareChange& c) {
-                     Object change(to);
-                     change.Text("constant", c.path);
-                     change.Key("stock") +=
-                         c.stock ? NumberText(*c.stock) : "null";
-                     change.Key("value") +=
-                         c.value ? NumberText(*c.value) : "null";
-                     change.Text("unit", c.unit);
-                     if (!c.no_effect.empty()) {
-                       change.Text("no_effect", c.no_effect);
-                     }
-                     change.End();
-                   });
+    hardware.Array(
+        "changes", report_.hardware_changes,
+        [](std::string& to, const HardwareChange& c) {
+          Object change(to);
+          change.Text("constant", c.path);
+          change.Key("stock") += c.stock ? NumberText(*c.stock) : "null";
+          change.Key("value") += c.value ? NumberText(*c.value) : "null";
+          change.Text("unit", c.unit);
+          if (!c.no_effect.empty()) {
+            change.Text("no_effect", c.no_effect);
+          }
+          change.End();
+        });
     hardware.End();
   }
 

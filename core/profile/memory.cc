@@ -153,7 +153,8 @@ void AddMemory(ProfileReport& report) {
   }
   std::map<std::pair<int, int>, std::vector<const DmaRecord*>> engines;
   for (const DmaRecord& d : report.timeline->dma()) {
-    if (d.busy > 0 && d.free > d.start) engines[{d.core, d.engine}].push_back(&d);
+    if (d.busy > 0 && d.free > d.start)
+      engines[{d.core, d.engine}].push_back(&d);
   }
   std::vector<Change> hbm;
   for (auto& [engine, parts] : engines) AddTraffic(parts, hbm);

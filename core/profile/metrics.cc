@@ -258,7 +258,8 @@ ProfileReport MakeProfileReport(std::shared_ptr<const Program> program,
   report.end = end;
   report.name = std::move(name);
   const Hardware& h = *report.hardware;
-  if (&h != &HardwareFor(h.target)) report.hardware_changes = ChangesFromStock(h);
+  if (&h != &HardwareFor(h.target))
+    report.hardware_changes = ChangesFromStock(h);
   report.facts =
       std::make_shared<const ProgramFacts>(*report.program, *report.hardware);
   AddEngineTotals(report);

@@ -90,8 +90,7 @@ Advice SmallDescriptors(const ProfileReport& report) {
     const auto size = static_cast<double>(d.bytes);
     const auto moving = static_cast<double>(Within(s, d.free - d.start));
     const double fixed = static_cast<double>(s.to - s.from) - moving;
-    bytes_save +=
-        std::max(0.0, moving - size / dma.rate * kTicksPerNs);
+    bytes_save += std::max(0.0, moving - size / dma.rate * kTicksPerNs);
     fixed_save += fixed * std::max(0.0, 1 - size / whole);
     ++steps;
     if (first == nullptr) first = &d;
@@ -180,8 +179,8 @@ Turns FindTurns(const ProfileReport& report) {
       if (last != Cause::kLoad) {
         ++t.count;
         const bool behind =
-            held != nullptr && held != &trigger &&
-            held->core == trigger.core && !trigger.waited() &&
+            held != nullptr && held != &trigger && held->core == trigger.core &&
+            !trigger.waited() &&
             held->instruction->engine == trigger.instruction->engine;
         t.behind += behind;
         if (behind && t.holder == nullptr) t.holder = held;
@@ -218,10 +217,10 @@ Advice NoOverlap(const ProfileReport& report) {
   const Ticks saves = SavedByOverlap(report, t);
   if (!Worth(report, std::min(saves, t.compute))) return std::nullopt;
   Recommendation r;
-  const std::string turns = absl::StrCat(
-      "the critical path goes through ", t.count,
-      " loads in turn with computation: ", Nanoseconds(t.load), " of loads, ",
-      Nanoseconds(t.compute), " of computation");
+  const std::string turns =
+      absl::StrCat("the critical path goes through ", t.count,
+                   " loads in turn with computation: ", Nanoseconds(t.load),
+                   " of loads, ", Nanoseconds(t.compute), " of computation");
   r.saves = saves;
   if (2 * t.behind >= t.count - 1 && t.behind > 0) {
     const std::string engine(Name(t.holder->instruction->engine));
@@ -233,9 +232,9 @@ Advice NoOverlap(const ProfileReport& report) {
         "start, though nothing else holds them. Trigger the stores from "
         "another sequencer (trigger=), or issue the next tile's loads before "
         "the store.");
-    r.evidence = absl::StrCat(
-        turns, "; ", t.behind, " of the loads are behind a transfer of ",
-        engine, " that waits", SourceOf(report, *t.holder));
+    r.evidence = absl::StrCat(turns, "; ", t.behind,
+                              " of the loads are behind a transfer of ", engine,
+                              " that waits", SourceOf(report, *t.holder));
     return r;
   }
   r.id = "no_overlap";
@@ -357,17 +356,16 @@ Advice EngineImbalance(const ProfileReport& report) {
       if (busy == idle) continue;
       Tally movable;
       Ticks idle_busy = 0;
-      ForEachCritical(report,
-                      [&](const PathStep& s, const InstructionRecord& r) {
-                        const OpcodeInfo& info = Info(r.instruction->opcode);
-                        // Not what the sequencer does itself, for its own.
-                        if (r.instruction->engine != busy || info.dma ||
-                            report.FactsOf(r).partitions == 0 ||
-                            !(info.engines & Bit(idle))) {
-                          return;
-                        }
-                        movable.Add(Within(s, r.issue_end - r.start), r);
-                      });
+      ForEachCritical(report, [&](const PathStep& s,
+                                  const InstructionRecord& r) {
+        const OpcodeInfo& info = Info(r.instruction->opcode);
+        // Not what the sequencer does itself, for its own.
+        if (r.instruction->engine != busy || info.dma ||
+            report.FactsOf(r).partitions == 0 || !(info.engines & Bit(idle))) {
+          return;
+        }
+        movable.Add(Within(s, r.issue_end - r.start), r);
+      });
       for (const EngineTotals& e : report.engines) {
         if (e.engine == idle) idle_busy = std::max(idle_busy, e.busy);
       }

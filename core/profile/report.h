@@ -37,8 +37,8 @@ enum class Cause : uint8_t {
   kLaunch,      // the fixed time of a launch, before the first instruction
 };
 inline constexpr std::array<std::string_view, 14> kCauseNames = {
-    "none",       "dma load",   "dma store", "dma hbm", "dma on-chip",
-    "tensor",     "vector",     "scalar",    "gpsimd",  "sync",
+    "none",       "dma load",   "dma store", "dma hbm",        "dma on-chip",
+    "tensor",     "vector",     "scalar",    "gpsimd",         "sync",
     "other core", "dependence", "hand-off",  "launch overhead"};
 constexpr std::string_view Name(Cause c) {
   return kCauseNames[static_cast<size_t>(c)];

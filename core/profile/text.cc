@@ -85,8 +85,9 @@ class Writer {
         100 * M("mbu_estimated_percent"));
     const bool flops = M("model_flops") > 0;
     if (flops && M("hbm_read_bytes") + M("hbm_write_bytes") == 0) {
-      absl::StrAppend(&text_, "intensity  no HBM traffic, so that memory sets "
-                              "no bound\n");
+      absl::StrAppend(&text_,
+                      "intensity  no HBM traffic, so that memory sets "
+                      "no bound\n");
     } else if (flops) {
       const double ridge = M("peak_flops_bandwidth_ratio");
       const double intensity = M("mm_arithmetic_intensity");

@@ -125,6 +125,14 @@ void Timeline::Update(const Signal& signal, int64_t value, Ticks time) {
   Append(record);
 }
 
+void Timeline::End(Ticks end) {
+  for (InstructionRecord& r : instructions_) {
+    if (r.issue_end <= end) continue;
+    r.issue_end = std::max(r.start, end);
+    r.extra = std::min(r.extra, r.issue_end - r.start);
+  }
+}
+
 void Timeline::Woke(size_t core, Engine engine) {
   woke_[IndexOf(core, engine)] = static_cast<int32_t>(updates_.size()) - 1;
 }

@@ -25,7 +25,7 @@ struct InstructionRecord {
   const Instruction* instruction = nullptr;  // of the program
   Ticks ready = 0;      // when its engine could have started it
   Ticks start = 0;      // later than ready: a semaphore held it
-  Ticks issue_end = 0;  // when its engine was free for the next
+  Ticks issue_end = 0;  // when its engine was free for the next; <= the end
   Ticks end = 0;        // when its results and signals were there
   Ticks extra = 0;      // of the issue interval: a table load, or throttling
   // The change of a semaphore that its waits needed last. It held the
@@ -44,9 +44,9 @@ struct DmaRecord {
   // all the time, shared evenly with the parts of other queues that it has.
   Ticks start = 0;
   Ticks free = 0;
-  Ticks busy = 0;            // the engine's own time for it
-  Ticks end = 0;             // of the payload
-  Ticks notify = 0;          // when its signals were given
+  Ticks busy = 0;    // the engine's own time for it
+  Ticks end = 0;     // of the payload
+  Ticks notify = 0;  // when its signals were given
   int64_t bytes = 0;
   int64_t hbm_read = 0, hbm_written = 0;  // bytes
   int32_t descriptors = 0;  // runs that lie one after the other on both sides
@@ -106,6 +106,8 @@ class Timeline {
   // foreseen, as parts of other queues have come.
   void Move(int32_t dma, Ticks start, Ticks free);
   void Update(const Signal& signal, int64_t value, Ticks time);
+  // The run is over then: no issue interval goes on.
+  void End(Ticks end);
   // The last update let the engine's next instruction go.
   void Woke(size_t core, Engine engine);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/collective_touch.h"
 #include "core/dynamic.h"
 #include "isa/passes/accesses.h"
 
@@ -26,8 +27,24 @@ bool TouchesPart(Opcode opcode, size_t operand) {
     case Opcode::kTopK:
     case Opcode::kNonzeroWithCount:
       return true;
+    case Opcode::kCollectiveV:  // counts are data
+      return operand != slot::CollectiveV::kMetadata;
     case Opcode::kTensorCopyPredicated:
       return operand == slot::TensorCopyPredicated::kDst;
+    default:
+      return false;
+  }
+}
+
+// Whether it is one end of a transfer that begins when both cores have come.
+bool OfBothCores(const CoreProgram& core, const Instruction& i) {
+  switch (i.opcode) {
+    case Opcode::kSendRecv:
+      return true;
+    case Opcode::kCollective:
+      return core.AttributesOf(i)[slot::Collective::kBothCores].boolean();
+    case Opcode::kCollectiveV:
+      return core.AttributesOf(i)[slot::CollectiveV::kBothCores].boolean();
     default:
       return false;
   }
@@ -203,7 +220,7 @@ void RaceDetector::Step(const TraceEvent& event, const Trace& trace) {
     access.work = {lanes_.FirstOfQueues(set), program_.queue_sets[set].queues,
                    0};
   }
-  if (i.opcode == Opcode::kSendRecv) {
+  if (OfBothCores(core, i)) {
     End end{&i, event.sequencer, s.sequence, {}, {}};
     end.clock.assign(knows_.begin(), knows_.end());
     for (const trnemu::Signal& g : core.SignalsOf(i)) {
@@ -272,8 +289,8 @@ void RaceDetector::SignalOne(const trnemu::Signal& g, int64_t value, Work work,
   order_.Signal(g.semaphore, {work, amount, clock, sequencer, sequence});
 }
 
-// Both ends have been triggered: the parts of the transfer follow both, and
-// are in a queue of each.
+// Both ends, of a sendrecv or a collective of both cores, have been triggered:
+// the parts of the transfer follow both, and are in a queue of each.
 void RaceDetector::Exchange(const Trace& trace) {
   std::array<End, 2> ends;
   std::array<RaceAccess, 2> accesses;
@@ -321,6 +338,12 @@ void RaceDetector::Exchange(const Trace& trace) {
 void RaceDetector::EnterIndices(const Instruction& i, RaceAccess access,
                                 Clock clock) {
   const CoreProgram& core = program_.cores[access.core];
+  if (i.opcode == Opcode::kCollectiveV) {
+    access.operand = slot::CollectiveV::kMetadata;
+    ForEachMetadataRow(core, i, [&](const Access& rows, Role role) {
+      if (role == Role::kIn) EnterOperand(rows, access, clock);
+    });
+  }
   if (core.indirections.empty()) return;
   access.operand = kIndexOperand;
   for (const Operand& operand : core.OperandsOf(i)) {
@@ -337,14 +360,22 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
   const CoreProgram& core = program_.cores[access.core];
   const auto specs = Info(i.opcode).operands;
   const auto operands = core.OperandsOf(i);
+  const bool collective = IsCollective(i.opcode);
   for (size_t o = 0; o < specs.size(); ++o) {
     if (operands[o].kind != Operand::Kind::kAccess) continue;
+    if (collective && !TouchesOperand(core, i, o)) continue;
     const Access& operand = operands[o].access;
     access.operand = static_cast<uint16_t>(o);
     access.write = specs[o].role != Role::kIn;
     access.owns = i.opcode != Opcode::kPsumReset;
     access.vague = TouchesPart(i.opcode, o);
-    if (const Indirection* n = core.IndirectionOf(operand)) {
+    if (i.opcode == Opcode::kCollectiveV &&
+        o == slot::CollectiveV::kMetadata) {
+      access.write = true;
+      ForEachMetadataRow(core, i, [&](const Access& rows, Role role) {
+        if (role == Role::kOut) EnterOperand(rows, access, clock);
+      });
+    } else if (const Indirection* n = core.IndirectionOf(operand)) {
       EnterMoved(operand, *n, access, clock, trace);
     } else if (HoldsMxScales(i.opcode, o)) {
       Access rows = operand;
@@ -357,6 +388,20 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
       EnterOperand(operand, access, clock);
     }
   }
+}
+
+bool RaceDetector::TouchesOperand(const CoreProgram& core,
+                                  const Instruction& i,
+                                  size_t operand) const {
+  if (i.opcode == Opcode::kCollectiveV) return true;
+  using S = slot::Collective;
+  const auto a = core.AttributesOf(i);
+  const auto groups = static_cast<size_t>(a[S::kGroups].integer());
+  if (groups >= program_.replica_groups.size()) return true;
+  const CollectiveTouch touch =
+      TouchedBy(a[S::kKind].as<CollectiveKind>(),
+                program_.replica_groups[groups], a[S::kPeer].integer(), rank_);
+  return operand == S::kDst ? touch.dst : touch.src;
 }
 
 void RaceDetector::EnterMoved(const Access& operand, const Indirection& n,

@@ -41,6 +41,9 @@ class RaceDetector : public RaceSink {
   RaceDetector(const Program& program, const Placement& placement,
                std::span<const std::string> allow);
 
+  // Of a system, before anything is taken in: who runs the program.
+  void SetRank(uint32_t rank) { rank_ = rank; }
+
   // Takes in what happened since the last call and empties the trace. `last`:
   // nothing will follow. `stop` is asked now and then; false: it wanted to.
   bool Consume(Trace& trace, bool last, const std::function<bool()>& stop);
@@ -96,6 +99,9 @@ class RaceDetector : public RaceSink {
   void EnterOperand(const Access& operand, RaceAccess access, Clock clock);
   void EnterWritten(Clock clock);
   void EnterIndices(const Instruction& i, RaceAccess access, Clock clock);
+  // Of a collective: whether this rank's transfer touches it.
+  bool TouchesOperand(const CoreProgram& core, const Instruction& i,
+                      size_t operand) const;
   void EnterMoved(const Access& operand, const Indirection& n,
                   RaceAccess access, Clock clock, const Trace& trace);
   void SignalAll(const CoreProgram& core, const Instruction& i, Work work,
@@ -131,6 +137,7 @@ class RaceDetector : public RaceSink {
   const Program& program_;
   const Placement& placement_;
   const std::span<const std::string> allow_;
+  uint32_t rank_ = 0;
   const RaceLanes lanes_;
   std::vector<bool> written_;    // tensors that the program writes
   std::vector<PitchVote> rows_;  // of tensors in HBM

@@ -11,7 +11,8 @@ namespace trnemu {
 struct TraceEvent {
   enum class Kind : uint8_t {
     kStep,      // an instruction took effect, or triggered its DMA
-    kExchange,  // both ends of a sendrecv have been triggered
+    kExchange,  // both ends of a sendrecv, or of a collective of both
+                // cores, have been triggered
   };
   uint32_t index = 0;  // kStep: in its stream
   uint16_t sequencer = 0;

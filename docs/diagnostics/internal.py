@@ -1,5 +1,14 @@
 # Diagnostics of internal. README.md says how this is read.
 
+#% internal.collective
+#! A bug in trnemu; no program is known that reports it.
+
+#% internal.collective_problem
+#! A bug in trnemu; no program is known that reports it.
+
+#% internal.collective_shape
+#! A bug in trnemu; no program is known that reports it.
+
 #% internal.exception
 #! A bug in trnemu; no program is known that reports it.
 

@@ -36,7 +36,7 @@ p = trnemu.Program.load("bad.trn")
 
 #% malformed.unknown_field
 data = open("k.trn", "rb").read()
-data = data.replace(b"\x12\x04trn2", b"\x72\x04trn2")  # fix: leave out
+data = data.replace(b"\x12\x04trn2", b"\x7a\x04trn2")  # fix: leave out
 open("bad.trn", "wb").write(data)
 p = trnemu.Program.load("bad.trn")
 

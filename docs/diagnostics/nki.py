@@ -29,15 +29,17 @@ def clipped(x):
 
 clipped(np.full((4, 8), 2, np.float32))
 
-#% nki.collectives
+#% nki.channels
 from trnemu import nki
+from trnemu.nki import collectives as ncc
 
 @nki.jit
-def kernel(x):
-    nki.collectives.rank_id()  # fix: leave out
-    return x
+def kernel(x, group):
+    y = nki.language.ndarray(x.shape, x.dtype, buffer=nki.language.shared_hbm)
+    ncc.collective_permute_implicit([x], [[y]], group)  # fix: ncc.collective_permute_implicit([[x]], [[y]], group)
+    return y
 
-kernel(np.ones((4, 8), np.float32))
+trnemu.System(ranks=2).run(kernel, (np.ones((4, 8), np.float32), ncc.ReplicaGroup([[0, 1]])))
 
 #% nki.compiler
 from trnemu import nki

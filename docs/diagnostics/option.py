@@ -55,6 +55,9 @@ p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.run(p, {"x": x}, numerics={"matmul": "fast"})  # fix: r = trnemu.run(p, {"x": x}, numerics={"matmul": "exact"})
 
+#% option.processes
+#! Needs mpirun; tests/processes has it.
+
 #% option.profile
 #! The command and trnemu.profile have no schedule; for callers from C++.
 
@@ -73,6 +76,11 @@ r = trnemu.run(p, {"x": x}, stop_at_nan=True, values=False)  # fix: r = trnemu.r
 
 #% option.system shell
 trnemu info --system trn2.48xlrge  # fix: trnemu info --system trn2.48xlarge
+
+#% option.target
+b = trnemu.ProgramBuilder(target="trn1")  # fix: b = trnemu.ProgramBuilder(target="trn2")
+b.memset(dst=b.sbuf((4, 8), "float32"), value=1.0)
+r = trnemu.System("trn2.48xlarge", ranks=2).run(b.build())
 
 #% option.throttle
 p = trnemu.Program.load("k.trn")

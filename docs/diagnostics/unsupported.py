@@ -9,6 +9,9 @@ for core in (0, 1):
         with b.fori_loop(0, 4):
             b.core_barrier(data=data, cores=(0, 1), engine="vector")  # fix: b.core_barrier(data=data, cores=(0, 1), engine="gpsimd")
 
+#% unsupported.mpi
+#! Needs a trnemu that was built without MPI.
+
 #% unsupported.register_signal
 b = trnemu.ProgramBuilder(target="trn2", sync="explicit")
 s = b.semaphore()
@@ -16,6 +19,12 @@ n, t = b.register_alloc(), b.sbuf((4, 4, 8), "float32")
 b.register_load(dst=n, src=b.constant("n", np.array([[1]], np.int32)), signal=[(s, 1)])  # fix: b.register_load(dst=n, src=b.constant("n", np.array([[1]], np.int32)))
 for engine in ("vector", "scalar"):
     b.tensor_copy(dst=b.sbuf((4, 8), "float32"), src=t.select(1, n), engine=engine)
+
+#% unsupported.system_option
+#! trnemu.System.run takes no such option; for callers from C++.
+
+#% unsupported.system_schedule
+#! trnemu.System.run takes no schedule; for callers from C++.
 
 #% unsupported.values_off
 b = trnemu.ProgramBuilder(target="trn2")

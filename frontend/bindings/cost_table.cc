@@ -128,9 +128,9 @@ void BindCostTable(nb::module_& m) {
       [](const std::string& text) {
         const auto sizes = SizesFromText(text);
         if (sizes) return *sizes;
-        RaiseValueError(absl::StrCat(
-            "sizes are written ", std::string(kSizesForm), "; not \"", text,
-            "\""));
+        RaiseValueError(absl::StrCat("sizes are written ",
+                                     std::string(kSizesForm), "; not \"", text,
+                                     "\""));
       },
       nb::arg("text"), nb::sig("def cost_sizes(text: str) -> list[int]"),
       "The sizes that a text like \"64:8192\" stands for.");

@@ -93,7 +93,8 @@ RunOptions ReadOptions(const nb::dict& given) {
 BoundResult ResultOf(const SharedDevice& device, RunResult result) {
   const Hardware& h = device.device->hardware();
   BoundResult bound{std::move(result), {}};
-  if (&h != &HardwareFor(h.target)) bound.hardware_changes = ChangesFromStock(h);
+  if (&h != &HardwareFor(h.target))
+    bound.hardware_changes = ChangesFromStock(h);
   return bound;
 }
 
@@ -202,7 +203,8 @@ nb::tuple Envelope(BoundExecutable& self, const nb::list& given,
   if (!result.ok()) Raise(result.status());
   const std::string json = EnvelopeJson(*result);
   const std::string text = EnvelopeText(*result);
-  return nb::make_tuple(ResultOf(*self.shared, std::move(result->base)), json, text);
+  return nb::make_tuple(ResultOf(*self.shared, std::move(result->base)), json,
+                        text);
 }
 
 BoundExecutable Load(const std::shared_ptr<SharedDevice>& shared,
@@ -275,8 +277,8 @@ nb::dict ProfileOf(const BoundResult& r) {
 
 class BoundDevice {
  public:
-  BoundDevice(const std::string& target, int cores,
-              const std::string& hardware, const std::string& name)
+  BoundDevice(const std::string& target, int cores, const std::string& hardware,
+              const std::string& name)
       : shared_(std::make_shared<SharedDevice>()) {
     auto device =
         Device::Create(ToTarget(target), cores,
@@ -312,8 +314,7 @@ void BindDevice(nb::module_& m) {
                    [](const BoundResult& r) { return r.result.allowed; })
       .def_prop_ro("profile", &ProfileOf,
                    nb::sig("def profile(self) -> dict[str, typing.Any]"))
-      .def_prop_ro("timed",
-                   [](const BoundResult& r) { return r.result.timed; })
+      .def_prop_ro("timed", [](const BoundResult& r) { return r.result.timed; })
       .def("summary",
            [](const BoundResult& r) {
              std::string text = Summary(r.result);

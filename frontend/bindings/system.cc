@@ -10,6 +10,7 @@
 
 #include "collectives/bench.h"
 #include "collectives/cluster.h"
+#include "collectives/team.h"
 #include "collectives/topology.h"
 #include "collectives/trace.h"
 #include "frontend/bindings/bindings.h"
@@ -55,6 +56,8 @@ class BoundSystem {
 
   const Topology& topology() const { return *topology_; }
 
+  std::vector<std::vector<int32_t>> Rings(
+      const std::vector<int32_t>& group) const;
   nb::tuple Run(const std::vector<BoundProgram*>& programs,
                 const nb::list& inputs, const nb::dict& options,
                 const nb::dict& cluster, int64_t max_records) const;
@@ -128,6 +131,24 @@ nb::dict InfoOf(const Topology& topology, const ClusterResult& result) {
   info["collectives"] = collectives;
   info["links"] = links;
   return info;
+}
+
+std::vector<std::vector<int32_t>> BoundSystem::Rings(
+    const std::vector<int32_t>& group) const {
+  const auto shape = topology_->ShapeOf(group);
+  if (!shape.ok()) Raise(shape.status());
+  const plans::Team team = plans::WholeTeam(*shape);
+  std::vector<std::vector<int32_t>> rings;
+  for (const auto& cycle : team.cycles) {
+    auto& ring = rings.emplace_back();
+    for (const int32_t chip : cycle) {
+      for (const int32_t p : team.chips[static_cast<size_t>(chip)]) {
+        ring.push_back(group[static_cast<size_t>(
+            team.member[static_cast<size_t>(p)])]);
+      }
+    }
+  }
+  return rings;
 }
 
 nb::tuple BoundSystem::Run(const std::vector<BoundProgram*>& given_programs,
@@ -298,6 +319,7 @@ void BindSystem(nb::module_& m) {
                      }
                      return names;
                    })
+      .def("rings", &BoundSystem::Rings, nb::arg("group"))
       .def("run", &BoundSystem::Run,
            nb::sig("def run(self, programs: list[Program], inputs: "
                    "list[list[tuple[str, str, tuple[int, ...], typing.Any]]], "

@@ -168,8 +168,7 @@ int Bench(BenchArgs args) {
   } else {
     Print(args.csv ? RowsCsv(tables, changes)
                    : Cat(HardwareText(args.hardware, changes, 10),
-                         args.hardware.empty() ? "" : "\n",
-                         RowsText(tables)));
+                         args.hardware.empty() ? "" : "\n", RowsText(tables)));
   }
   return kSuccess;
 }

@@ -25,7 +25,10 @@ std::string Harmless(std::string_view text) {
   return out;
 }
 
+bool muted = false;
+
 void Write(std::FILE* file, std::string_view text) {
+  if (muted) return;
   std::fwrite(text.data(), 1, text.size(), file);
 }
 
@@ -48,6 +51,8 @@ int ExitOf(Category category) {
 
 void Print(std::string_view text) { Write(stdout, Harmless(text)); }
 void PrintError(std::string_view text) { Write(stderr, Harmless(text)); }
+
+void MuteOutput(bool on) { muted = on; }
 
 bool FlushOutput() { return std::fflush(stdout) == 0 && !std::ferror(stdout); }
 

@@ -52,6 +52,8 @@ std::string Cat(const Parts&... parts) {
 // is written as \xNN.
 void Print(std::string_view text);       // standard output
 void PrintError(std::string_view text);  // standard error
+// Nothing is printed while it is on.
+void MuteOutput(bool on);
 // False once standard output could not be written.
 bool FlushOutput();
 

@@ -118,17 +118,16 @@ int Compare(const CompareArgs& args) {
   }
   const bool compared = c.matched > c.without_duration;
   const bool good =
-      c.matched > 0 &&
-      (!args.max_error ||
-       (compared && 100 * c.median_error <= *args.max_error));
+      c.matched > 0 && (!args.max_error ||
+                        (compared && 100 * c.median_error <= *args.max_error));
   if (args.json) {
     PrintJson(ToJson(c, good));
   } else {
     Print(ComparisonText(c) + "\n");
     if (!good) {
-      PrintError(c.matched == 0
-                     ? "trnemu: no instruction matches\n"
-                 : !compared ? "trnemu: nothing that matches has a duration\n"
+      PrintError(c.matched == 0 ? "trnemu: no instruction matches\n"
+                 : !compared
+                     ? "trnemu: nothing that matches has a duration\n"
                      : "trnemu: the median error is above --max-error\n");
     }
   }

@@ -4,6 +4,7 @@
 
 #include "frontend/cli/common.h"
 #include "frontend/cli/help.h"
+#include "frontend/cli/processes.h"
 #include "frontend/cli/verbs.h"
 #include "frontend/cli/version.h"
 
@@ -107,7 +108,24 @@ int OutOfMemory(bool json) {
   return Fail("error", json, {&d, 1});
 }
 
+// Only `run --system` shares its work among processes; mpirun starts all else
+// several times, as it does any program.
+bool SharesWork(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "run") return false;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--system" || argument.starts_with("--system=")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int Main(int argc, char** argv) {
+  if (SharesWork(argc, argv)) {
+    const absl::Status joined = JoinProcesses();
+    if (!joined.ok()) return Fail("run", WantsJson(argc, argv), joined);
+  }
   CLI::App app("trnemu: an instruction-level emulator of AWS Trainium",
                "trnemu");
   Action action;
@@ -116,7 +134,9 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version are "errors" with exit code 0.
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      return IsFirstProcess() ? app.exit(error) : kSuccess;
+    }
     return UsageExit(app, error, WantsJson(argc, argv));
   }
   if (!action) {
@@ -133,18 +153,28 @@ int main(int argc, char** argv) {
   using namespace trnemu::cli;
   const bool json = WantsJson(argc, argv);
   int code = kInternal;
+  bool thrown = true;
   try {
     code = Main(argc, argv);
+    thrown = false;
   } catch (const std::bad_alloc&) {
+    PrintInAnyProcess();
     code = OutOfMemory(json);
   } catch (const std::exception& error) {
+    PrintInAnyProcess();
     code = InternalError(error.what(), json);
   } catch (...) {
+    PrintInAnyProcess();
     code = InternalError("an exception of unknown type", json);
   }
   if (!FlushOutput() && code == kSuccess) {
     PrintError("trnemu: cannot write to standard output\n");
     code = kUsage;
+  }
+  if (thrown) {
+    AbandonProcesses(code);
+  } else {
+    LeaveProcesses();
   }
   return code;
 }

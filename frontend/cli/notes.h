@@ -24,6 +24,7 @@ std::span<const Note> NotesOfArithmetic();
 std::span<const Note> NotesOfTensorEngine();
 std::span<const Note> NotesOfVectorEngine();
 std::span<const Note> NotesOfMoves();
+std::span<const Note> NotesOfCollectives();
 
 std::vector<const Note*> NotesOf(std::string_view operation);
 

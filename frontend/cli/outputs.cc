@@ -61,8 +61,8 @@ absl::Status CheckPaths(const std::vector<NamedPath>& read,
     std::error_code error;
     const NamedPath& to = written[w];
     const auto kind = fs::status(to.path, error).type();
-    const bool device = kind != fs::file_type::regular &&
-                        kind != fs::file_type::not_found;
+    const bool device =
+        kind != fs::file_type::regular && kind != fs::file_type::not_found;
     if (to.path.empty() || device) continue;
     const fs::path place = place_of(to.path);
     const auto same = [&](const NamedPath& other) {

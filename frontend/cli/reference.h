@@ -39,8 +39,8 @@ std::string DiagnosticsList();
 // The names of nki.isa, of which the operations table has a part.
 struct Coverage {
   std::vector<std::string_view> implemented, missing;
-  // Rows of the table that are trnemu's own.
-  std::vector<std::string_view> own;
+  // Rows of the table that are of nki.collectives, and trnemu's own.
+  std::vector<std::string_view> collectives, own;
 };
 Coverage CoverageOfNki();
 

@@ -308,11 +308,12 @@ std::vector<NamedPath> FilesRead(const RunArgs& args) {
   for (const std::string& file : args.programs) {
     files.push_back({"PROGRAM", file});
   }
-  for (const auto& [option, values] :
-       {std::pair("--input", &args.inputs), std::pair("--expect", &args.expects)}) {
+  for (const auto& [option, values] : {std::pair("--input", &args.inputs),
+                                       std::pair("--expect", &args.expects)}) {
     for (const std::string& text : *values) {
       const size_t equals = text.find('=');
-      if (equals != text.npos) files.push_back({option, text.substr(equals + 1)});
+      if (equals != text.npos)
+        files.push_back({option, text.substr(equals + 1)});
     }
   }
   return files;

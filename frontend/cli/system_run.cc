@@ -7,6 +7,7 @@
 
 #include "collectives/trace.h"
 #include "frontend/cli/interrupt.h"
+#include "frontend/cli/processes.h"
 #include "isa/container.h"
 
 namespace trnemu::cli {
@@ -58,6 +59,12 @@ absl::Status SystemRun::CheckOptions() const {
     return UsageError(Cat(option, " is of runs of one rank, not of --system"),
                       "leave it out, or --system");
   }
+  if (Processes().processes() > 1 &&
+      (!args_.trace.empty() || !args_.expects.empty())) {
+    return UsageError(Cat(args_.trace.empty() ? "--expect" : "--trace",
+                          " needs all ranks in one process"),
+                      "run it without mpirun");
+  }
   return absl::OkStatus();
 }
 
@@ -72,6 +79,9 @@ absl::Status SystemRun::LoadPrograms() {
   auto topology = TopologyOf(system);
   if (!topology.ok()) return topology.status();
   topology_ = *std::move(topology);
+  auto spread = SpreadRanks(*topology_, Processes().processes());
+  if (!spread.ok()) return spread.status();
+  process_ = *std::move(spread);
   if (!args_.hardware.empty()) {
     auto hardware = HardwareOf(topology_->system().target, args_.hardware);
     if (!hardware.ok()) return hardware.status();
@@ -148,6 +158,10 @@ absl::Status SystemRun::ReadArrays() {
   return problems_.empty() ? absl::OkStatus() : ToStatus(problems_.front());
 }
 
+bool SystemRun::IsHere(int rank) const {
+  return process_[static_cast<size_t>(rank)] == Processes().process();
+}
+
 absl::Status SystemRun::Load() {
   absl::Status status = CheckOptions();
   if (!status.ok()) return status;
@@ -164,6 +178,7 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
   progress_.Say(Cat("running on ", Describe(*topology_)));
   options_.interrupted = Interrupted;
   ClusterOptions cluster = ClusterOptionsOf(args_.system);
+  if (cluster.threads == 0) cluster.threads = ThreadsOfProcess();
   cluster.record_links = cluster.record_moves = traced;
   for (const bool wanted : profiled) {
     timelines_.push_back(wanted ? std::make_shared<Timeline>(max_records)
@@ -173,7 +188,7 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
   std::vector<Inputs> inputs;
   for (const size_t of : inputs_of_) inputs.push_back(AsInputs(inputs_[of]));
   auto result = RunCluster(topology_, programs_, inputs, options_, cluster,
-                           hardware_);
+                           hardware_, &Processes());
   if (!result.ok()) return result.status();
   result_ = *std::move(result);
   return absl::OkStatus();

@@ -32,6 +32,8 @@ class SystemRun {
 
   const std::vector<Diagnostic>& problems() const { return problems_; }
   int ranks() const { return topology_->ranks(); }
+  // Whether this process runs it (frontend/cli/processes.h).
+  bool IsHere(int rank) const;
   const Topology& topology() const { return *topology_; }
   const Program& program(int rank) const { return *ProgramOf(rank); }
   const ClusterResult& result() const { return result_; }
@@ -61,6 +63,7 @@ class SystemRun {
   Progress& progress_;
   RunOptions options_;
   std::shared_ptr<const Topology> topology_;
+  std::vector<int32_t> process_;  // by rank
   std::shared_ptr<const Hardware> hardware_;
   std::vector<std::shared_ptr<const Program>> programs_;
   // Arrays that several ranks have are read once: by rank, which of them.

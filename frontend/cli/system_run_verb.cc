@@ -7,6 +7,7 @@
 #include "frontend/cli/hardware_report.h"
 #include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
+#include "frontend/cli/processes.h"
 #include "frontend/cli/system_report.h"
 #include "frontend/cli/system_run.h"
 
@@ -30,9 +31,10 @@ class SystemVerb {
     absl::Status status =
         CheckPaths(FilesRead(args_), {{"--trace", args_.trace}});
     if (status.ok()) status = run_.Load();
+    status = AgreeOn(status);
     // From here on there are temporary files to remove.
     const InterruptScope scope;
-    if (status.ok()) status = OpenOutputs();
+    if (status.ok()) status = AgreeOn(OpenOutputs());
     if (status.ok()) {
       const bool traced = !args_.trace.empty();
       const std::vector<bool> profiled(
@@ -40,7 +42,9 @@ class SystemVerb {
       status = run_.Execute(profiled, Timeline::kDefaultLimit, traced);
     }
     if (!status.ok() && Interrupted()) return StopInterrupted(status);
-    if (status.ok()) status = WriteFiles();
+    if (status.ok()) status = AgreeOn(WriteOutputs());
+    if (status.ok()) status = AgreeOn(PublishOutputs());
+    if (status.ok()) status = WriteTrace();
     progress_.Stop();
     if (!status.ok()) return FailWith(status);
     return Report();
@@ -71,6 +75,7 @@ class SystemVerb {
   absl::Status OpenOutputs() {
     for (int r = 0; r < run_.ranks() && !args_.output_dir.empty(); ++r) {
       outputs_.push_back(std::make_unique<OutputFiles>());
+      if (!run_.IsHere(r)) continue;
       const absl::Status status = outputs_.back()->Open(
           Cat(args_.output_dir, "/rank", r), OutputsOf(run_.program(r)));
       if (!status.ok()) return status;
@@ -78,16 +83,25 @@ class SystemVerb {
     return absl::OkStatus();
   }
 
-  absl::Status WriteFiles() {
+  absl::Status WriteOutputs() {
     for (size_t r = 0; r < outputs_.size(); ++r) {
+      if (!run_.IsHere(static_cast<int>(r))) continue;
       const absl::Status status =
           outputs_[r]->Fill(run_.result().ranks[r].outputs);
       if (!status.ok()) return status;
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status PublishOutputs() {
     for (const auto& files : outputs_) {
       const absl::Status status = files->Publish();
       if (!status.ok()) return status;
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteTrace() {
     if (args_.trace.empty()) return absl::OkStatus();
     progress_.Say("writing the trace");
     return WriteText(args_.trace,
@@ -157,10 +171,10 @@ class SystemVerb {
     json["outputs"] = Json::array();
     for (int r = 0; r < run_.ranks() && run_.options().values; ++r) {
       for (const Tensor* t : OutputsOf(run_.program(r))) {
-        const std::string path =
-            outputs_.empty()
-                ? ""
-                : outputs_[static_cast<size_t>(r)]->PathOf(t->name);
+        const std::string path = outputs_.empty()
+                                     ? ""
+                                     : Cat(args_.output_dir, "/rank", r, "/",
+                                           FileNameOf(t->name));
         json["outputs"].push_back(
             {{"rank", r},
              {"name", t->name},

@@ -124,7 +124,7 @@ const Rule kLists = {
       return SourcesOf(c).count == dsts &&
              (second.first < 0 || second.count == dsts);
     },
-    "dsts", "each source needs a destination: the lists differ in length",
+    "dsts", "each source needs a destination, but the lists differ in length",
     "give as many dsts as srcs"};
 
 const Rule kOneTensor = {
@@ -143,7 +143,7 @@ const Rule kMemory = {
       const Space space = Buf(FirstTensor(c));
       return AllTensors(c, [&](const Value& v) { return Buf(v) == space; });
     },
-    "dsts", "all tensors must be in HBM, or all in SBUF",
+    "dsts", "all tensors must be in HBM, or all in SBUF; {operand} is in {buf}",
     "copy with dma_copy first"};
 
 const Rule kHbmOnly = {
@@ -156,6 +156,21 @@ const Rule kHbmOnly = {
     "srcs", "the tensors must be in HBM; SBUF is not supported here",
     "copy to an HBM tensor with dma_copy first", Layer::kApi,
     Evidence::kDocumented, Severity::kError, Category::kIllegal, false};
+
+const Rule kTwoDimensions = {
+    "collective.sbuf_dimensions",
+    "buf(srcs[0]) != 'sbuf' or all(len(shape(x)) <= 2 for x in srcs + dsts)",
+    "nki/api/nki/collectives/__init__.py:54",
+    [](const Call& c) {
+      return AllTensors(c, [](const Value& v) {
+        return Buf(v) != Space::kSbuf || v.access.Shape().size() <= 2;
+      });
+    },
+    "srcs",
+    "collectives of tiles in SBUF work on one free dimension, but {operand} "
+    "is {shape}",
+    "reshape the tile", Layer::kApi, Evidence::kDocumented, Severity::kError,
+    Category::kIllegal, false};
 
 const Rule kCoalesced = {
     "collective.coalesced", "len(srcs) == 1 or buf(srcs[0]) == 'hbm'",
@@ -173,7 +188,7 @@ const Rule kDtypes = {
       const Dtype dtype = Dt(FirstTensor(c));
       return AllTensors(c, [&](const Value& v) { return Dt(v) == dtype; });
     },
-    "dsts", "all tensors of a collective must have the same dtype",
+    "dsts", "all tensors of a collective must have the same dtype; {operand} is {dt}",
     "cast with tensor_copy or dma_copy before", Layer::kDevice,
     Evidence::kInferred};
 
@@ -374,6 +389,16 @@ const Rule kChannels = {
     "channel_ids must be 0, 1, ... for the channels that were given, but it is "
     "{value:channel_ids}"};
 
+const Rule kChannelId = {
+    "collective.channel_id", "0 <= channel_id < 4",
+    "nki/api/nki/collectives/__init__.py:383",
+    [](const Call& c) {
+      const int64_t channel = IntegerOf(c, "channel_id", 0);
+      return channel >= 0 && channel < kMaxChannels;
+    },
+    "channel_id", "channels are 0 to 3, but channel_id is {value:channel_id}",
+    "use the channel of the permute"};
+
 const Rule kMetadata = {
     "collective.metadata",
     "dt(metadata_tensor) == 'uint32' and buf(metadata_tensor) != 'psum'",
@@ -419,24 +444,46 @@ const Rule kNoDisplacements = {
     Layer::kApi};
 
 const Rule kRoot = {
-    "broadcast.root", "0 <= root < ranks", "",
+    "broadcast.root", "0 <= root < ranks", kApi,
     [](const Call& c) {
       const int64_t root = IntegerOf(c, "root", 0);
-      return root >= 0 && root < GroupSize(c);
+      const ReplicaGroups& groups = GroupsOf(c);
+      return std::all_of(groups.begin(), groups.end(), [&](const auto& g) {
+        return root >= 0 && root < static_cast<int64_t>(g.size());
+      });
     },
     "root",
     "root is a position in each replica group, but it is {value:root}; "
     "replica_group is {groups:replica_group}",
-    "", Layer::kDevice, Evidence::kAssumed};
+    "name a position below the length of the lists", Layer::kDevice,
+    Evidence::kAssumed};
 
 const Rule kPeer = {
-    "send.peer", "0 <= peer < 65536", "",
+    "collective.peer", "0 <= peer < 65536", kApi,
     [](const Call& c) {
       const int64_t peer =
           IntegerOf(c, "to_rank", IntegerOf(c, "from_rank", 0));
       return peer >= 0 && peer < 65536;
     },
-    "", "the other rank's number must be 0 to 65535", "", Layer::kDevice,
+    "to_rank", "{operand} must be a rank, 0 to 65535, but it is {value}",
+    "name a rank of the system", Layer::kDevice, Evidence::kAssumed};
+
+// A tile in SBUF is one core's.
+const Rule kBothCores = {
+    "collective.both_cores",
+    "not both_cores or (lnc == 2 and all in HBM)",
+    "",
+    [](const Call& c) {
+      return !c[ParameterIndex(*c.operation, "both_cores")].boolean() ||
+             (c.program->cores.size() == 2 && AllTensors(c, [](const Value& v) {
+                return Buf(v) == Space::kHbm;
+              }));
+    },
+    "both_cores",
+    "a collective of both cores needs a program of two cores and tensors in "
+    "HBM, which they share",
+    "leave both_cores out: each core's call is one of its own",
+    Layer::kDevice,
     Evidence::kAssumed};
 
 }  // namespace trnemu::rows

@@ -34,8 +34,8 @@ int64_t IntegerOf(const Call& c, std::string_view parameter, int64_t none);
 extern const Rule kLists, kOneTensor, kMemory, kHbmOnly, kCoalesced, kDtypes,
     kReduction, kInteger, kGroups, kEqualGroups, kPairs, kPriority, kStream,
     kTrigger, kSameSize, kGathered, kScattered, kSwapped, kGatherDim,
-    kFirstDim, kChannels, kMetadata, kMetadataShape, kFourRanks,
-    kNoDisplacements, kRoot, kPeer;
+    kFirstDim, kChannels, kChannelId, kTwoDimensions, kMetadata, kMetadataShape, kFourRanks,
+    kNoDisplacements, kRoot, kPeer, kBothCores;
 
 }  // namespace trnemu::rows
 

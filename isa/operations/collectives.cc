@@ -27,6 +27,11 @@ constexpr std::array<std::string_view, kMaxCoalesced> kSrcNames = {
 constexpr std::array<std::string_view, kMaxCoalesced> kDstNames = {
     "dsts",    "dsts[1]", "dsts[2]", "dsts[3]",
     "dsts[4]", "dsts[5]", "dsts[6]", "dsts[7]"};
+// Where a list of one is wanted, more are for the rule to refuse.
+constexpr std::array<std::string_view, 4> kOneSrc = {"srcs", "srcs[1]",
+                                                     "srcs[2]", "srcs[3]"};
+constexpr std::array<std::string_view, 4> kOneDst = {"dsts", "dsts[1]",
+                                                     "dsts[2]", "dsts[3]"};
 constexpr std::array<std::string_view, kMaxChannels> kSrcsByChannel = {
     "srcs_by_channel", "srcs_by_channel[1]", "srcs_by_channel[2]",
     "srcs_by_channel[3]"};
@@ -66,14 +71,17 @@ constexpr ParameterSpec kDimParameter =
          "the dimension that is joined or split");
 constexpr ParameterSpec kOpParameter =
     Attr("op", ParameterKind::kAluOp, "add, minimum or maximum");
-constexpr auto kRest = Some(
-    Opt("priority", ParameterKind::kInteger, "None",
-        "0 to 3, lower is more urgent (trn3)"),
-    kNameParameter,
-    Opt("stream", ParameterKind::kInteger, "0",
-        "of trnemu: the collective stream; those of one go in order"),
-    Opt("trigger", ParameterKind::kEngine, "unknown",
-        "of trnemu: the sequencer that triggers and waits; sync"));
+constexpr auto kRest =
+    Some(Opt("priority", ParameterKind::kInteger, "None",
+             "0 to 3, lower is more urgent (trn3)"),
+         kNameParameter,
+         Opt("stream", ParameterKind::kInteger, "0",
+             "of trnemu: the collective stream; those of one go in order"),
+         Opt("trigger", ParameterKind::kEngine, "unknown",
+             "of trnemu: the sequencer that triggers and waits; sync"),
+         Opt("both_cores", ParameterKind::kBool, "False",
+             "of trnemu: the program's other core calls it too, with the same "
+             "tensors: one collective"));
 
 constexpr auto kSrcs = List(kSrcNames, Role::kIn, "what this rank has");
 constexpr auto kDsts = List(kDstNames, Role::kOut, "what it receives");
@@ -112,19 +120,19 @@ constexpr auto kBroadcastParameters =
               Opt("root", ParameterKind::kInteger, "0",
                   "the position, in each group, of who has the data")),
          kRest);
-constexpr auto kVParameters = Join(
-    List(kSrcNames, Role::kIn, "one tensor: what this rank has"),
-    List(kDstNames, Role::kOut, "one tensor: what it receives"),
-    Some(kGroupParameter,
-         ParameterSpec{"metadata_tensor", ParameterKind::kTile, true, "",
-                       Role::kInOut, kHbmOrSbuf, SetOf(Dtype::kUint32),
-                       "uint32: rows of counts and displacements"},
-         Opt("recv_counts_known", ParameterKind::kBool, "False",
-             "leaves the row of received counts as it is"),
-         Opt("has_rdispls", ParameterKind::kBool, "False",
-             "a fourth row says where received blocks go")),
-    // priority and name; stream and trigger
-    kRest);
+constexpr auto kVParameters =
+    Join(List(kOneSrc, Role::kIn, "one tensor: what this rank has"),
+         List(kOneDst, Role::kOut, "one tensor: what it receives"),
+         Some(kGroupParameter,
+              ParameterSpec{"metadata_tensor", ParameterKind::kTile, true, "",
+                            Role::kInOut, kHbmOrSbuf, SetOf(Dtype::kUint32),
+                            "uint32: rows of counts and displacements"},
+              Opt("recv_counts_known", ParameterKind::kBool, "False",
+                  "leaves the row of received counts as it is"),
+              Opt("has_rdispls", ParameterKind::kBool, "False",
+                  "a fourth row says where received blocks go")),
+         // priority and name; stream, trigger and both_cores
+         kRest);
 static_assert(kVParameters.size() <= kMaxParameters);
 constexpr auto kSendParameters =
     Join(Some(In("src", kHbmOrSbuf, kAnyTypeOrPacked, "what this rank sends"),
@@ -165,6 +173,10 @@ Operand TensorAt(const Call& c, const TensorList& list, int i) {
   return i < list.count ? OperandOf(list.at(c, i)) : Operand();
 }
 
+Attribute Flag(const Call& c, std::string_view name) {
+  return Attribute::Boolean(c[ParameterIndex(*c.operation, name)].boolean());
+}
+
 // An instruction for each tensor of a list, or each channel.
 void Expand(const Call& c, Emitter& e) {
   const CollectiveKind kind = KindOf(c);
@@ -177,22 +189,28 @@ void Expand(const Call& c, Emitter& e) {
       c, "root", IntegerOf(c, "to_rank", IntegerOf(c, "from_rank", 0)));
   for (int i = 0; i < count; ++i) {
     const bool channel = ByChannel(kind);
-    EmitOne(c, e, Opcode::kCollective,
-            {TensorAt(c, dsts, i), TensorAt(c, srcs, i),
-             TensorAt(c, second, i)},
-            {Int(c.queue_set), Int(static_cast<int64_t>(kind)),
-             Int(static_cast<int64_t>(op < 0 ? AluOp::kNone : Alu(c[op]))),
-             Int(GroupIndex(c)), Int(IntegerOf(c, "collective_dim", 0)),
-             Int(channel ? i : 0), Int(channel ? 0 : i),
-             Int(channel ? 1 : count), Int(peer),
-             Int(IntegerOf(c, "stream", 0)),
-             Int(IntegerOf(c, "priority", -1))});
+    EmitOne(
+        c, e, Opcode::kCollective,
+        {TensorAt(c, dsts, i), TensorAt(c, srcs, i), TensorAt(c, second, i)},
+        {Int(c.queue_set), Int(static_cast<int64_t>(kind)),
+         Int(static_cast<int64_t>(op < 0 ? AluOp::kNone : Alu(c[op]))),
+         Int(GroupIndex(c)), Int(IntegerOf(c, "collective_dim", 0)),
+         Int(channel ? i : 0), Int(channel ? 0 : i), Int(channel ? 1 : count),
+         Int(peer), Int(IntegerOf(c, "stream", 0)),
+         Int(IntegerOf(c, "priority", -1)), Flag(c, "both_cores")});
+  }
+}
+
+// A call is used again: lists that are shorter now must not keep what was there.
+void Clear(Call& c) {
+  for (size_t i = 0; i < c.operation->parameters.size(); ++i) {
+    c.values[i] = Value::None();
   }
 }
 
 // The values of parameters that every collective has.
 void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
-              int64_t priority) {
+              int64_t priority, bool both_cores) {
   const auto set = [&](std::string_view name, const Value& value) {
     const int index = ParameterIndex(*c.operation, name);
     if (index >= 0) c.values[static_cast<size_t>(index)] = value;
@@ -202,19 +220,15 @@ void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
   set("stream", Value::Integer(stream));
   set("priority", priority < 0 ? Value::None() : Value::Integer(priority));
   set("name", Value::None());
+  set("both_cores", Value::Bool(both_cores));
   set("trigger", Value::OfEnum(e.instructions[0]->engine));
-}
-
-// What the call holds of the operation lifted before.
-void Clear(Call& c) {
-  std::fill_n(c.values.begin(), c.operation->parameters.size(), Value::None());
 }
 
 bool Lift(const Expansion& e, Call& c) {
   using S = slot::Collective;
-  Clear(c);
   const size_t count = e.instructions.size();
   const CollectiveKind kind = KindOf(c);
+  Clear(c);
   const auto set_tensor = [&](std::string_view name, size_t i,
                               const Operand& operand) {
     const int first = ParameterIndex(*c.operation, name);
@@ -264,32 +278,28 @@ bool Lift(const Expansion& e, Call& c) {
         Value::Ints({ids.data(), std::min<size_t>(count, kMaxChannels)}));
   }
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
-           a[S::kPriority].integer());
+           a[S::kPriority].integer(), a[S::kBothCores].boolean());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
   return true;
 }
 
 void ExpandV(const Call& c, Emitter& e) {
-  const auto boolean = [&](std::string_view name) {
-    return Attribute::Boolean(
-        c[ParameterIndex(*c.operation, name)].boolean());
-  };
   EmitOne(c, e, Opcode::kCollectiveV,
           {TensorAt(c, DestinationsOf(c), 0), TensorAt(c, SourcesOf(c), 0),
            OperandOf(c[ParameterIndex(*c.operation, "metadata_tensor")])},
           {Int(c.queue_set), Int(static_cast<int64_t>(KindOf(c))),
-           Int(GroupIndex(c)), boolean("recv_counts_known"),
-           boolean("has_rdispls"), Int(IntegerOf(c, "stream", 0)),
-           Int(IntegerOf(c, "priority", -1))});
+           Int(GroupIndex(c)), Flag(c, "recv_counts_known"),
+           Flag(c, "has_rdispls"), Int(IntegerOf(c, "stream", 0)),
+           Int(IntegerOf(c, "priority", -1)), Flag(c, "both_cores")});
 }
 
 bool LiftV(const Expansion& e, Call& c) {
   using S = slot::CollectiveV;
-  Clear(c);
   const Instruction& i = *e.instructions[0];
   if (e.instructions.size() != 1 || i.opcode != Opcode::kCollectiveV) {
     return false;
   }
+  Clear(c);
   const auto operands = e.core->OperandsOf(i);
   const auto a = e.core->AttributesOf(i);
   if (a[S::kKind].as<CollectiveKind>() != KindOf(c)) return false;
@@ -302,9 +312,15 @@ bool LiftV(const Expansion& e, Call& c) {
   at("recv_counts_known") = Value::Bool(a[S::kRecvCountsKnown].boolean());
   at("has_rdispls") = Value::Bool(a[S::kHasRdispls].boolean());
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
-           a[S::kPriority].integer());
+           a[S::kPriority].integer(), a[S::kBothCores].boolean());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
   return true;
+}
+
+// A rule that speaks of a parameter by the name that it has here.
+Rule Of(Rule rule, std::string_view parameter) {
+  rule.operand = parameter;
+  return rule;
 }
 
 // The rules of a row, by name.
@@ -382,7 +398,7 @@ std::vector<OperationInfo> Registers() {
        true},
       {"collective_permute_implicit_current_processing_rank_id",
        kProcessingParameters,
-       RuleList(kGroups),
+       RuleList(kGroups, kChannelId),
        Anywhere,
        [](const Call& c, Emitter& e) {
          EmitOne(c, e, Opcode::kProcessingRank,
@@ -400,54 +416,60 @@ std::vector<OperationInfo> Registers() {
 std::vector<OperationInfo> Table() {
   std::vector<OperationInfo> rows = {
       Row("all_reduce", kAllReduceParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kSameSize, kReduction,
-                   kInteger, kGroups, kPriority, kStream, kTrigger),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kSameSize, kReduction,
+                   kInteger, kGroups, kPriority, kStream, kTrigger, kBothCores),
           "Reduces the sources of all ranks of a group, to each of them.",
           "Element by element, in fp32, in the order in which the algorithm "
           "adds. Starts when every rank of the group has triggered it; src and "
           "dst may be the same tensor.",
           "nki/api/nki/collectives/__init__.py:17-35"),
       Row("all_gather", kGatherParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kGroups, kEqualGroups,
-                   kGathered, kGatherDim, kPriority, kStream, kTrigger),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kGroups, kEqualGroups,
+                   kGathered, kGatherDim, kPriority, kStream, kTrigger, kBothCores),
           "Joins the sources of all ranks of a group, in its order, on each.",
           "Bits. Along dimension 0, or 1 for tiles in SBUF.",
           "nki/api/nki/collectives/__init__.py:37-58"),
       Row("reduce_scatter", kReduceScatterParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kReduction, kInteger,
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kReduction, kInteger,
                    kGroups, kEqualGroups, kScattered, kFirstDim, kPriority,
-                   kStream, kTrigger),
+                   kStream, kTrigger, kBothCores),
           "Reduces the sources of all ranks; the i-th of a group gets part i.",
           "As all_reduce, of which each rank has its part along dimension 0.",
           "nki/api/nki/collectives/__init__.py:144-164"),
       Row("all_to_all", kGatherParameters,
           RuleList(kLists, kHbmOnly, kDtypes, kGroups, kEqualGroups, kSwapped,
-                   kFirstDim, kPriority, kStream, kTrigger),
+                   kFirstDim, kPriority, kStream, kTrigger, kBothCores),
           "Part j of rank i's source becomes part i of rank j's destination.",
           "Bits; parts along dimension 0, ranks by their place in the group.",
           "nki/api/nki/collectives/__init__.py:166-183"),
       Row("collective_permute", kPermuteParameters,
           RuleList(kOneTensor, kHbmOnly, kDtypes, kSameSize, kPairs, kPriority,
-                   kStream, kTrigger),
+                   kStream, kTrigger, kBothCores),
           "Sends from the first rank of each pair to the second.",
           "Bits. The destination of a rank that no pair sends to stays as it "
           "is.",
           "nki/api/nki/collectives/__init__.py:266-287"),
       Row("collective_permute_implicit", kImplicitParameters,
-          RuleList(kLists, kMemory, kDtypes, kSameSize, kGroups, kChannels,
-                   kPriority, kStream, kTrigger),
+          RuleList(Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
+                   Of(kTwoDimensions, "srcs_by_channel"),
+                   Of(kDtypes, "dsts_by_channel"),
+                   Of(kSameSize, "dsts_by_channel"), kGroups, kChannels,
+                   kPriority, kStream, kTrigger, kBothCores),
           "Sends to the next rank of the group, around, a tensor a channel.",
           "Bits.", "nki/api/nki/collectives/__init__.py:289-319"),
       Row("collective_permute_implicit_reduce", kImplicitReduceParameters,
-          RuleList(kLists, kMemory, kDtypes, kSameSize, kReduction, kInteger,
-                   kGroups, kChannels, kPriority, kStream, kTrigger),
+          RuleList(Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
+                   Of(kTwoDimensions, "srcs0_by_channel"),
+                   Of(kDtypes, "dsts_by_channel"),
+                   Of(kSameSize, "dsts_by_channel"), kReduction, kInteger,
+                   kGroups, kChannels, kPriority, kStream, kTrigger, kBothCores),
           "Sends srcs0 op srcs1 to the next rank of the group, around.",
           "Computed in fp32 and rounded to the tensors' dtype by the sender.",
           "nki/api/nki/collectives/__init__.py:321-355"),
       RowV("all_gather_v",
            RuleList(kOneTensor, kHbmOnly, kDtypes, kGroups, kFourRanks,
                     kMetadata, kMetadataShape, kNoDisplacements, kPriority,
-                    kStream, kTrigger),
+                    kStream, kTrigger, kBothCores),
            "all_gather of as many elements as each rank's metadata say.",
            "Flat elements src[displ : displ + count] of rank s go to slot s of "
            "dst, numel(dst) / ranks elements each; the rest of a slot stays as "
@@ -457,27 +479,30 @@ std::vector<OperationInfo> Table() {
            "nki/api/nki/collectives/__init__.py:60-142"),
       RowV("all_to_all_v",
            RuleList(kOneTensor, kHbmOnly, kDtypes, kGroups, kEqualGroups,
-                    kMetadata, kMetadataShape, kPriority, kStream, kTrigger),
+                    kMetadata, kMetadataShape, kPriority, kStream, kTrigger,
+                    kBothCores),
            "all_to_all of as many elements as each rank's metadata say.",
            "src[displs[r] : displs[r] + counts[r]] goes to rank r, to its slot "
            "of this rank or, with has_rdispls, where row 3 of the receiver's "
            "metadata says; other bytes of dst stay as they are.",
            "nki/api/nki/collectives/__init__.py:185-264"),
       Row("broadcast", kBroadcastParameters,
-          RuleList(kLists, kMemory, kCoalesced, kDtypes, kSameSize, kGroups,
-                   kRoot, kPriority, kStream, kTrigger),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kSameSize, kGroups,
+                   kRoot, kPriority, kStream, kTrigger, kBothCores),
           "The sources of the group's root, on each rank; of trnemu.",
           "Bits. Not in nki.collectives.", ""),
-      Row("send", kSendParameters, RuleList(kPeer, kPriority, kStream, kTrigger),
+      Row("send", kSendParameters,
+          RuleList(kPeer, kPriority, kStream, kTrigger, kBothCores),
           "Sends a tensor to the rank that receives it with recv; of trnemu.",
           "The k-th send to a rank meets the k-th recv of it there; size and "
           "dtype must agree. Not in nki.collectives.",
           ""),
-      Row("recv", kRecvParameters, RuleList(kPeer, kPriority, kStream, kTrigger),
+      Row("recv", kRecvParameters,
+          RuleList(Of(kPeer, "from_rank"), kPriority, kStream, kTrigger, kBothCores),
           "Receives a tensor from the rank that sends it; of trnemu.",
           "See send.", ""),
       Row("collective_barrier", kBarrierParameters,
-          RuleList(kGroups, kPriority, kStream, kTrigger),
+          RuleList(kGroups, kPriority, kStream, kTrigger, kBothCores),
           "Is complete when all ranks of a group have triggered it; of trnemu.",
           "After this rank's earlier accesses to data, and before its later "
           "ones. Not in nki.collectives.",

@@ -26,7 +26,35 @@ inline bool HoldsMxScales(Opcode opcode, size_t operand) {
   }
 }
 
-// Calls visit(access, role, whether it is a tile of indices) for each.
+// Calls visit(rows, role) for what a CollectiveV touches of its metadata: it
+// reads rows 0, 1 and, with has_rdispls, 3 when it is triggered; unless
+// recv_counts_known it writes row 2 at its end.
+template <typename Visit>
+void ForEachMetadataRow(const CoreProgram& core, const Instruction& v,
+                        Visit visit) {
+  using S = slot::CollectiveV;
+  const Access& all = core.OperandsOf(v)[S::kMetadata].access;
+  const auto attributes = core.AttributesOf(v);
+  const bool displacements = attributes[S::kHasRdispls].boolean();
+  const int64_t columns = all.size() / (displacements ? 4 : 3);
+  const auto rows = [&](int64_t first, int64_t count, Role role) {
+    Access part = all;
+    for (int d = 0; d < part.rank; ++d) {  // the first that is not 1
+      Dim& dim = part.dims[static_cast<size_t>(d)];
+      if (dim.count == 1) continue;
+      const int64_t each = d + 1 == part.rank ? columns : 1;
+      part.offset += first * each * dim.step;
+      dim.count = count * each;
+      break;
+    }
+    visit(part, role);
+  };
+  rows(0, 2, Role::kIn);
+  if (displacements) rows(3, 1, Role::kIn);
+  if (!attributes[S::kRecvCountsKnown].boolean()) rows(2, 1, Role::kOut);
+}
+
+// Calls visit(access, role, whether it is a tile of indices or metadata) for each.
 template <typename Visit>
 void ForEachAccess(const CoreProgram& core, const Instruction& instruction,
                    Visit visit) {
@@ -38,6 +66,13 @@ void ForEachAccess(const CoreProgram& core, const Instruction& instruction,
     if (const Indirection* n = core.IndirectionOf(access);
         n != nullptr && n->has_index()) {
       visit(n->index, Role::kIn, true);
+    }
+    if (instruction.opcode == Opcode::kCollectiveV &&
+        i == slot::CollectiveV::kMetadata) {
+      ForEachMetadataRow(core, instruction, [&](const Access& a, Role role) {
+        visit(a, role, role == Role::kIn);
+      });
+      continue;
     }
     if (!HoldsMxScales(instruction.opcode, i)) {
       visit(access, specs[i].role, false);

@@ -183,7 +183,8 @@ class DmaEnginesTogetherTest : public testing::TestWithParam<uint32_t> {
         for (size_t e = 0; e < kEngines; ++e) Put(at_once_, d.transfer, e, d);
       }
       delays_.clear();
-      for (size_t e = 0; e < kEngines; ++e) at_once_[{transfer, e}] = times.done;
+      for (size_t e = 0; e < kEngines; ++e)
+        at_once_[{transfer, e}] = times.done;
     }
     for (size_t e = 0; e < kEngines; ++e) {
       Part(apart_, one_by_one_, transfer, e, now, set, busy, extra);

@@ -345,10 +345,10 @@ TEST(SharedEngineTest, TheHbmRateIsThatOfTheEngineHoweverManyShareIt) {
   part(700, 1000, 200, 0);
   part(800, 1150, 250, 1);
   AddRow(*timeline, program->cores[0].stream(Engine::kSync)[0], 0, 0, 50, 50);
-  const ProfileReport report = MakeProfileReport(
-      std::make_shared<const Program>(*program),
-      {&HardwareFor(Target::kTrn2), [](const Hardware*) {}},
-      std::move(timeline), Ns(1150), "k");
+  const ProfileReport report =
+      MakeProfileReport(std::make_shared<const Program>(*program),
+                        {&HardwareFor(Target::kTrn2), [](const Hardware*) {}},
+                        std::move(timeline), Ns(1150), "k");
   // 20 B/ns from 700 to 1150, and nothing after it.
   const Series& s = report.hbm_bandwidth;
   ASSERT_FALSE(s.times.empty());

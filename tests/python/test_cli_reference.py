@@ -51,10 +51,13 @@ def test_info_has_constants_with_sources_and_the_tables(case):
     assert used == opcodes
     # Transfers are costed by the constants of dma, not by laws.
     assert {o["name"] for o in report["opcodes"] if not o["cost_laws"]} == {
-        "DmaCopy", "DmaTranspose", "DmaCompute", "SendRecv"}
+        "DmaCopy", "DmaTranspose", "DmaCompute", "SendRecv", "Collective",
+        "CollectiveV"}
     coverage = report["coverage"]
     names = {o["name"] for o in report["operations"]}
-    assert names == set(coverage["implemented"]) | set(coverage["own"])
+    assert names == {n for key in ("implemented", "collectives", "own")
+                     for n in coverage[key]}
+    assert len(coverage["collectives"]) == 11
     assert len(coverage["implemented"]) == 50 and not coverage["missing"]
     assert "50 of the 50 operations" in trnemu("info").stdout
     assert "PROGRAM" not in trnemu("info").stdout

@@ -101,8 +101,9 @@ def test_tensors_have_the_documented_attributes(name: str) -> None:
 
 
 def test_no_operation_is_missing_in_the_table_of_names() -> None:
-    inside = {"branch", "nop", "psum_reset", "register_alu"}
-    table = set(names.rows(names.ISA))
+    inside = {"branch", "nop", "psum_reset", "register_alu", "broadcast",
+              "send", "recv", "collective_barrier"}
+    table = {*names.rows(names.ISA), *names.rows(names.COLLECTIVES)}
     assert {o.name for o in trnemu.operations()} - inside <= table
     assert not [name for name in inside if hasattr(isa, name)]
 
@@ -136,21 +137,6 @@ def test_what_kernels_take_from_nki_is_there_after_import_nki(
     import trnemu.nki
 
     assert hasattr(trnemu.nki, name) and name in trnemu.nki.__all__
-
-
-@pytest.mark.parametrize("name", names.rows(names.COLLECTIVES))
-def test_collectives_are_refused_as_unsupported(name: str) -> None:
-    function = getattr(collectives, name)
-    required = [
-        None
-        for p in inspect.signature(function).parameters.values()
-        if p.default is p.empty
-    ]
-    with pytest.raises(Fault) as caught:
-        function(*required)
-    assert caught.value.category == "unsupported"
-    assert caught.value.id == "nki.collectives"
-    assert f"nki.collectives.{name} joins several chips" in str(caught.value)
 
 
 def test_replica_groups_are_objects_that_kernels_can_take() -> None:

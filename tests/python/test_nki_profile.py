@@ -170,3 +170,13 @@ def test_a_profile_stops_at_a_nan_where_the_launch_does():
         with pytest.raises(trnemu.Fault) as caught:
             kernel(-X - 1)
         assert caught.value.id == "nan.produced"
+
+
+def test_a_kernel_without_time_has_no_profile() -> None:
+    kernel = nki.jit(body)
+    with pytest.raises(ValueError, match="time is off"):
+        kernel.with_options(time=False).profile(X)
+    # Options that a launch does not have are those of trnemu.profile.
+    program = trnemu.nki.trace(kernel, X)
+    launched = trnemu.profile(program, launch_overhead=True)
+    assert launched.time_ns == pytest.approx(kernel.profile(X).time_ns + 9400)

@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs/operations"
 NAMES = [o.name for o in trnemu.operations()]
 # Beside those whose `generation` rule says so: two cores join from trn2 on.
-FIRST = {"core_barrier": "trn2", "sendrecv": "trn2"}
+FIRST = {"core_barrier": "trn2", "sendrecv": "trn2", "all_gather_v": "trn2"}
+SYSTEMS = {"trn1": "trn1.32xlarge", "trn2": "trn2.48xlarge", "trn3": "trn3-gen1"}
 
 
 def first_generation(name: str) -> str:
@@ -30,6 +31,7 @@ def run_example(name: str, target: str) -> None:
     text = (ROOT / f"docs/examples/{name}.py").read_text()
     there = re.sub(r'target="trn\d"', f'target="{target}"', text)
     assert f'target="{target}"' in there
+    there = there.replace(SYSTEMS["trn2"], SYSTEMS[target])
     exec(compile(there, f"{name}.py", "exec"), {})
 
 
@@ -41,7 +43,8 @@ def test_the_example_of_an_operation_runs_where_the_operation_is(name, target):
         return
     with pytest.raises(trnemu.Fault) as info:
         run_example(name, target)
-    assert info.value.id.endswith("generation") or info.value.id.startswith("core")
+    id = info.value.id
+    assert id.endswith(("generation", ".system")) or id.startswith("core")
     assert target in info.value.message
 
 
@@ -71,4 +74,4 @@ def test_the_terminal_prints_what_the_page_says(name):
 def test_operations_that_compute_have_numeric_notes():
     without = {n for n in NAMES if not json.loads(
         command("info", n, "--json").stdout)["operation"]["notes"]}
-    assert without == {"nop", "psum_reset", "core_barrier"}
+    assert without == {"nop", "psum_reset", "core_barrier", "collective_barrier"}

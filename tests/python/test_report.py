@@ -150,6 +150,22 @@ def test_bound_by_names_the_largest_part_of_the_critical_path(show):
     assert (float(raw), text) == (0.7, "tensor engine")
 
 
+def test_what_the_hardware_differs_in_is_a_card(show):
+    profile = report_kit.make_profile()
+    assert card(show(profile), "Hardware") is None
+    profile["hardware"]["changes"] = [
+        {"constant": "memory.hbm_bandwidth", "stock": 3000, "value": 300.5,
+         "unit": "B/ns"},
+        {"constant": "dma.new", "stock": None, "value": 2, "unit": "ns",
+         "no_effect": "nothing reads it"}]
+    page = show(profile)
+    assert card(page, "Hardware") == ["2", "2 constants differ"]
+    notes = " ".join(texts(page, ".card .note"))
+    assert "memory.hbm_bandwidth 3000 \u2192 300.5 B/ns" in notes
+    assert "dma.new nothing \u2192 2 ns (has no effect: nothing reads it)" in (
+        notes)
+
+
 def test_tables_show_the_rows_of_the_profile(show):
     profile = report_kit.make_profile()
     page = show(profile)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -95,6 +96,9 @@ class SystemResult:
         self.time_ns: float = info["time_ns"]
         self.threads: int = info["threads"]
         self.collectives = [Collective(**c) for c in info["collectives"]]
+        self.results: list[Any] = []
+        """Of a kernel of nki: what it returned on each rank; empty without
+        values."""
         self.links = [LinkUse(*use) for use in info["links"]]
         self.profiles = [
             ProfileReport(result, data)
@@ -130,6 +134,11 @@ class SystemResult:
         ]
         text = self._trace.text(data, "system")
         pathlib.Path(path).write_text(text, encoding="utf-8")
+
+    @property
+    def diagnostics(self) -> list[_trnemu.Finding]:
+        """What was found and did not stop the run, rank by rank."""
+        return [d for rank in self.ranks for d in rank.diagnostics]
 
     def __repr__(self) -> str:
         return (
@@ -213,10 +222,19 @@ class System:
         """The names of its links, one for each direction."""
         return self._data.links
 
+    def rings(self, group: Iterable[int]) -> list[list[int]]:
+        """The cycles of ranks that a ring over a replica group goes along.
+
+        A list for each channel; of groups over several nodes, chains through
+        all of them. Raises Fault (input) if the group has a rank twice or one
+        that the system has not.
+        """
+        return self._data.rings(list(group))
+
     def run(
         self,
-        program: Program | Sequence[Program],
-        inputs: Arrays | Sequence[Arrays] = {},
+        program: Program | Sequence[Program] | Any,
+        inputs: Arrays | Sequence[Arrays] | Any = {},
         *,
         algorithm: str = "auto",
         threads: int | None = None,
@@ -228,17 +246,31 @@ class System:
         """Runs one program on each rank, to its end.
 
         program: one for all ranks, or one for each. inputs: likewise, name ->
-        array; none are needed with values=False. algorithm: "auto" (as documented, by size and group), "ring",
-        "mesh", "single_step_mesh", "rdh", "kangaring", "hierarchical" or
-        "direct"; an algorithm that a collective cannot have is a Fault.
+        array; none are needed with values=False. algorithm: "auto" (as
+        documented, by size and group), "ring", "mesh", "single_step_mesh",
+        "rdh", "kangaring", "hierarchical" or "direct"; an algorithm that a
+        collective cannot have is a Fault.
         threads: of this host; results and times do not depend on it.
         packet_bytes: of the collectives' DMA, beside compute's 4096; None for
         the system's (65536). links: keeps what links carried. profile: keeps a
         ProfileReport of each rank. options: those of trnemu.run, without
         schedule, time and stop_at_nan.
 
+        program may be a kernel of trnemu.nki, whole or as kernel[2]; inputs
+        are then its arguments: a tuple, or a dict by name, for all ranks, or a
+        list with those of each rank (docs/nki.md). What it wrote to arguments
+        is in them afterwards, what it returned in SystemResult.results.
+
         Raises Fault, which names the rank; the first in simulated time.
         """
+        kernels = sys.modules.get("trnemu.nki._kernel")
+        if kernels is not None and isinstance(program, kernels.Kernel):
+            from trnemu.nki._ranks import launch
+
+            own = {"algorithm": algorithm, "threads": threads,
+                   "packet_bytes": packet_bytes, "links": links,
+                   "profile": profile}
+            return launch(self, program, inputs, {**own, **options})
         for option in options:
             if option not in _DEFAULTS or option in _REFUSED:
                 known = (k for k in _DEFAULTS if k not in _REFUSED)

@@ -218,6 +218,15 @@ class Arguments:
         same = tensor.shape == given.array.shape and tensor.offset == 0
         return given.value if same and tensor.is_contiguous() else None
 
+    def tensors(self) -> list[NkiTensor]:
+        """The tensors of the arguments, in the order they were met."""
+        return list(self._known.values())
+
+    def written(self, names: Iterable[str]) -> list[np.ndarray[Any, Any]]:
+        """The caller's memory of those that a run writes to."""
+        found = set(names)
+        return [g.array for g in self._arrays.values() if g.name in found]
+
     def check_written(self, names: Iterable[str]) -> None:
         """Refuses a launch that writes to arguments that cannot be, or that
         share memory with others: the kernel has them apart."""

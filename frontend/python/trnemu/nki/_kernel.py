@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from threading import get_ident
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,16 @@ _REPLICATED = "race.replicated_write"
 _ORDERS = 8  # each takes one of the two cores first with even chances
 
 
+class Entered(NamedTuple):
+    """Arguments of a launch: as the kernel sees them (bound), and as they were
+    given."""
+
+    trace: Trace
+    arguments: Arguments
+    bound: inspect.BoundArguments
+    given: dict[str, Any]
+
+
 class Kernel:
     """A function that runs on a (simulated) NeuronCore; nki.jit makes it.
 
@@ -75,7 +85,7 @@ class Kernel:
     a call is a call of the function, under the outer one's options.
 
     After a launch: `program`, `result` (time_ns, diagnostics, profile,
-    summary()). recorded: keywords of jit that only matter to the vendor's
+    summary()); after a run on several ranks those of rank 0. recorded: keywords of jit that only matter to the vendor's
     compiler.
     """
 
@@ -267,19 +277,26 @@ class Kernel:
                 return f"; did you mean {nearest!r}?"
         return ""
 
+    def enter(self, *args: Any, **kwargs: Any) -> Entered:
+        """The arguments as tensors of a new program, which is empty else."""
+        given, bound = self._bind(args, kwargs)
+        defaults = self._in_effect()
+        trace = Trace(self.__name__, self.cores, self.grid, defaults)
+        arguments = trace.arguments = Arguments(trace)
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = arguments.enter(name, value)
+        return Entered(trace, arguments, bound, given)
+
     def record(self, *args: Any, **kwargs: Any) -> Recording:
         """Records the kernel for these arguments."""
         counts["recorded"] += 1
-        given, bound = self._bind(args, kwargs)
-        defaults = self._in_effect()
-        if defaults.strict_frontend:
-            _checks.strict_frontend(_plain(self.func), given, defaults)
-        trace = Trace(self.__name__, self.cores, self.grid, defaults)
-        arguments = Arguments(trace)
-        for name, value in bound.arguments.items():
-            bound.arguments[name] = arguments.enter(name, value)
-        trace.arguments = arguments
-
+        entered = self.enter(*args, **kwargs)
+        trace, arguments = entered.trace, entered.arguments
+        bound = entered.bound
+        if trace.options.strict_frontend:
+            _checks.strict_frontend(
+                _plain(self.func), entered.given, trace.options
+            )
         outer, home = _trace.active(), get_ident()
         trace.code = _plain(self.func).__code__
 
@@ -355,10 +372,10 @@ class Kernel:
             **_of_every_run(defaults),
         )
 
-    def _inputs(self, recording: Recording) -> dict[str, np.ndarray[Any, Any]]:
-        known = set(recording.program.inputs)
-        values = recording.arguments.values
-        return {k: v for k, v in values.items() if k in known}
+    def _inputs(
+        self, recording: Recording
+    ) -> dict[str, np.ndarray[Any, Any]]:
+        return recording.inputs()
 
     def _summarize(self, result: RunResult, defaults: Options) -> None:
         if not defaults.summary:

@@ -1,7 +1,7 @@
 """The two cores of an LNC2 kernel, recorded in turns.
 
 Each core is a thread, of which one runs at a time: core 0 until it comes to a
-meeting (sendrecv, core_barrier), core 1 until it has come as far. Then both
+meeting (sendrecv, core_barrier, a collective), core 1 until it has come as far. Then both
 record the meeting, and core 0 goes on. So the program so far never has one
 side of a meeting alone, what a kernel sees of values holds before and after
 one, and the recording is the same every time.
@@ -28,7 +28,11 @@ class Lockstep:
         self._trace = trace
         self._condition = threading.Condition()
         self._turn = 0
-        self._met = [0, 0]
+        # How many meetings each core has come to, and how many collectives: a
+        # kernel may call those on one core alone.
+        self._met = {False: [0, 0], True: [0, 0]}
+        self._offers: tuple[list[Any], list[Any]] = ([], [])
+        self._agreed: dict[int, bool] = {}
         self._done = [False, False]
         self._failed: BaseException | None = None
 
@@ -49,12 +53,31 @@ class Lockstep:
             raise self._failed
         return results
 
-    def meet(self, record: Callable[[], Any]) -> Any:
+    def offer(self, key: Any) -> int:
+        """The core that runs is about to meet the other one in a collective,
+        of which key must agree. What agreed() takes."""
+        self._offers[self._turn].append(key)
+        return len(self._offers[self._turn]) - 1
+
+    def agreed(self, offer: int) -> bool:
+        """Whether the other core has come to the same; to ask in record()."""
+        if offer not in self._agreed:
+            ours, theirs = self._offers
+            self._agreed[offer] = (
+                min(len(ours), len(theirs)) > offer
+                and bool(ours[offer] == theirs[offer])
+            )
+        return self._agreed[offer]
+
+    def meet(
+        self, record: Callable[[], Any], collective: bool = False
+    ) -> Any:
         """The core that runs has come to a meeting, which record() records;
         gives what that gives."""
         core = self._turn
-        self._met[core] += 1
-        first = self._met[core] > self._met[1 - core]
+        met = self._met[collective]
+        met[core] += 1
+        first = met[core] > met[1 - core]
         if first:
             self._pass(core)
         recorded = record()

@@ -32,6 +32,12 @@ class Recording:
         self.arguments = arguments
         self.result = result
 
+    def inputs(self) -> dict[str, np.ndarray[Any, Any]]:
+        """What the arguments have for the program's inputs."""
+        known = set(self.program.inputs)
+        values = self.arguments.values
+        return {k: v for k, v in values.items() if k in known}
+
     def results(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> Any:
         """What the kernel returns, with arrays in place of tensors: torch
         tensors if it was given some. An argument that is returned as a whole

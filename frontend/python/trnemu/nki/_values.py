@@ -86,6 +86,16 @@ def read(what: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     try:
         run.continue_()
     except Fault as fault:
+        if fault.id == "collective.no_system":
+            refuse(
+                "unsupported",
+                "nki.values",
+                "what a collective brings is known when all ranks run, not "
+                "while one is recorded",
+                operand=what.name if isinstance(what, NkiTensor) else "",
+                remedy="look before the collective, or at what the kernel "
+                "returns",
+            )
         if fault.category != "deadlock" or trace.cores == 1:
             raise
         refuse(

@@ -197,7 +197,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         "collectives: `num_channels=`",
         (0, 3),
         f"{GUIDE}583",
-        same="collectives are refused (`nki.collectives`)",
+        same="refused before 0.3, too: an unexpected keyword argument",
     ),
     # 0.4
     Difference(

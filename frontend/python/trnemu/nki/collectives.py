@@ -1,8 +1,9 @@
-"""nki.collectives: the names, whose signatures are those of NKI 0.6.
+"""nki.collectives: what the ranks of a system do together.
 
-Chips that are joined by collectives are not emulated yet: each function raises
-Fault (unsupported, nki.collectives). ReplicaGroup is an ordinary object, since
-kernels take it as an argument.
+Each function records an operation of trnemu's table, which has the rules and a
+page (docs/operations). A kernel with collectives runs on the ranks of a system:
+trnemu.System(...).run(kernel, arguments); docs/nki.md, "Several ranks", says
+what the two cores of kernel[2] do.
 
 Source: nki/api/nki/collectives/__init__.py.
 """
@@ -11,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from trnemu.nki import _trace
 from trnemu.nki._object import NKIObject
-from trnemu.nki._trace import refuse
+from trnemu.nki._tensor import NkiTensor as _NkiTensor
+from trnemu.nki._tensor import VirtualRegister, make_register
+from trnemu.nki._trace import INDEX, Trace, refuse
 
 if TYPE_CHECKING:
     from trnemu.nki._tensor import NkiTensor
@@ -62,17 +66,95 @@ class ReplicaGroup(NKIObject):
             seen.add(rank)
 
 
-def _refuse(name: str) -> NoReturn:
-    refuse(
-        "unsupported",
-        "nki.collectives",
-        f"nki.collectives.{name} joins several chips, which trnemu does not "
-        "emulate yet",
-        operation=name,
-        remedy="run the part of the kernel between collectives, with what each "
-        "rank would receive as an input; the two cores of kernel[2] have "
-        "nisa.sendrecv and nisa.core_barrier",
+def _group(operation: str, group: Any) -> ReplicaGroup:
+    if isinstance(group, ReplicaGroup):
+        return group
+    hint = (
+        f": ReplicaGroup({group!r})" if isinstance(group, (list, tuple)) else ""
     )
+    raise TypeError(
+        f"{operation}() argument 'replica_group' must be a ReplicaGroup, not "
+        f"{type(group).__name__}{hint}"
+    )
+
+
+def _by_channel(operation: str, name: str, lists: Any) -> list[Any]:
+    """The tensors of lists that have one each."""
+    kinds = (list, tuple)
+    wrong = not isinstance(lists, kinds) or [
+        i for i, inner in enumerate(lists)
+        if not isinstance(inner, kinds) or len(inner) != 1
+    ]
+    if not wrong:
+        return [inner[0] for inner in lists]
+    refuse(
+        "illegal",
+        "nki.channels",
+        f"{operation}: {name} must be a list with a list of exactly one tensor "
+        "for each channel"
+        + (f", but that of channel {wrong[0]} is not" if wrong is not True
+           else f", not {type(lists).__name__}"),
+        operation=operation,
+        operand=name,
+        remedy=f"{name}=[[tensor]]; of two channels [[tensor0], [tensor1]]",
+    )
+
+
+def _shown(value: Any) -> Any:
+    """What two cores' calls must have the same of, to be one collective."""
+    if isinstance(value, _NkiTensor):
+        return value.tensor, value.offset, value.shape, value.strides
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_shown, value))
+    if isinstance(value, ReplicaGroup):
+        return _shown(value.groups)
+    return value
+
+
+def _record(operation: str, given: dict[str, Any]) -> Any:
+    """Records it. On two cores it is one collective of the rank if both call it
+    with the same tensors, else each core's own."""
+    trace = _trace.current()
+    name = given.pop("name", None)
+    if name is not None:
+        given["name"] = name
+    lockstep = trace.lockstep
+    if lockstep is None:
+        handle = trace.record(INDEX[operation], (), given)
+    else:
+        # Counts in SBUF are each core's, of the same collective.
+        key = operation, tuple(
+            _shown(value) for parameter, value in given.items()
+            if parameter not in ("name", "metadata_tensor")
+        )
+        offer = lockstep.offer(key)
+
+        def record() -> Any:
+            both = {"both_cores": lockstep.agreed(offer)}
+            return trace.record(INDEX[operation], (), {**given, **both})
+
+        handle = lockstep.meet(record, collective=True)
+    return _noted(trace, name, handle)
+
+
+def _noted(trace: Trace, name: str | None, handle: Any) -> Any:
+    if name is not None:
+        labels = trace.labels[trace.core_index]
+        labels.setdefault(name, []).append(handle)
+    if trace.watched:
+        trace.look(handle)
+    return handle
+
+
+def _register(operation: str, given: dict[str, Any]) -> VirtualRegister:
+    trace = _trace.current()
+    name = given.pop("name", None)
+    if name is not None:
+        given["name"] = name
+    register = make_register(trace.core.add_register(None))
+    handle = trace.record(INDEX[operation], (), {"dst": register, **given})
+    _noted(trace, name, handle)
+    return register
 
 
 def all_reduce(
@@ -83,9 +165,16 @@ def all_reduce(
     priority: int | None = None,
     name: str | None = None,
 ) -> None:
-    """The op over all ranks of each of srcs, to each rank's dsts. Fault
-    (unsupported)."""
-    _refuse("all_reduce")
+    """The op (nl.add, nl.minimum, nl.maximum) over all ranks of each of srcs,
+    to each rank's dsts."""
+    _record("all_reduce", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "replica_group": _group("all_reduce", replica_group),
+        "op": op,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def all_gather(
@@ -97,8 +186,15 @@ def all_gather(
     name: str | None = None,
 ) -> None:
     """The srcs of all ranks, one after another along collective_dim, to each
-    rank's dsts. Fault (unsupported)."""
-    _refuse("all_gather")
+    rank's dsts."""
+    _record("all_gather", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "replica_group": _group("all_gather", replica_group),
+        "collective_dim": collective_dim,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def all_gather_v(
@@ -112,8 +208,17 @@ def all_gather_v(
     name: str | None = None,
 ) -> None:
     """all_gather of as many elements as each rank has, which is known when it
-    runs. Fault (unsupported)."""
-    _refuse("all_gather_v")
+    runs."""
+    _record("all_gather_v", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "replica_group": _group("all_gather_v", replica_group),
+        "metadata_tensor": metadata_tensor,
+        "recv_counts_known": recv_counts_known,
+        "has_rdispls": has_rdispls,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def reduce_scatter(
@@ -126,8 +231,16 @@ def reduce_scatter(
     name: str | None = None,
 ) -> None:
     """The op over all ranks, of which each rank gets its part along
-    collective_dim. Fault (unsupported)."""
-    _refuse("reduce_scatter")
+    collective_dim."""
+    _record("reduce_scatter", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "replica_group": _group("reduce_scatter", replica_group),
+        "collective_dim": collective_dim,
+        "op": op,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def all_to_all(
@@ -138,9 +251,15 @@ def all_to_all(
     priority: int | None = None,
     name: str | None = None,
 ) -> None:
-    """Each rank's srcs in parts along collective_dim, part i to rank i. Fault
-    (unsupported)."""
-    _refuse("all_to_all")
+    """Each rank's srcs in parts along collective_dim, part i to rank i."""
+    _record("all_to_all", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "replica_group": _group("all_to_all", replica_group),
+        "collective_dim": collective_dim,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def all_to_all_v(
@@ -153,9 +272,17 @@ def all_to_all_v(
     priority: int | None = None,
     name: str | None = None,
 ) -> None:
-    """all_to_all in parts whose sizes are known when it runs. Fault
-    (unsupported)."""
-    _refuse("all_to_all_v")
+    """all_to_all in parts whose sizes are known when it runs."""
+    _record("all_to_all_v", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "replica_group": _group("all_to_all_v", replica_group),
+        "metadata_tensor": metadata_tensor,
+        "recv_counts_known": recv_counts_known,
+        "has_rdispls": has_rdispls,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def collective_permute(
@@ -165,8 +292,14 @@ def collective_permute(
     priority: int | None = None,
     name: str | None = None,
 ) -> None:
-    """From the first rank of each pair to the second. Fault (unsupported)."""
-    _refuse("collective_permute")
+    """From the first rank of each pair to the second."""
+    _record("collective_permute", {
+        "srcs": srcs,
+        "dsts": dsts,
+        "source_target_pairs": source_target_pairs,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def collective_permute_implicit(
@@ -177,8 +310,17 @@ def collective_permute_implicit(
     priority: int | None = None,
     name: str | None = None,
 ) -> None:
-    """From each rank to the next of its ring. Fault (unsupported)."""
-    _refuse("collective_permute_implicit")
+    """From each rank to the next of its ring. Fault (illegal, nki.channels) if
+    a channel has not exactly one tensor."""
+    me = "collective_permute_implicit"
+    _record(me, {
+        "srcs_by_channel": _by_channel(me, "srcs_by_channel", srcs_by_channel),
+        "dsts_by_channel": _by_channel(me, "dsts_by_channel", dsts_by_channel),
+        "replica_group": _group(me, replica_group),
+        "channel_ids": channel_ids,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def collective_permute_implicit_reduce(
@@ -192,8 +334,20 @@ def collective_permute_implicit_reduce(
     name: str | None = None,
 ) -> None:
     """The op of two tensors of each rank, to the next rank of its ring. Fault
-    (unsupported)."""
-    _refuse("collective_permute_implicit_reduce")
+    as of collective_permute_implicit."""
+    me = "collective_permute_implicit_reduce"
+    _record(me, {
+        "srcs0_by_channel": _by_channel(
+            me, "srcs0_by_channel", srcs0_by_channel),
+        "srcs1_by_channel": _by_channel(
+            me, "srcs1_by_channel", srcs1_by_channel),
+        "dsts_by_channel": _by_channel(me, "dsts_by_channel", dsts_by_channel),
+        "replica_group": _group(me, replica_group),
+        "op": op,
+        "channel_ids": channel_ids,
+        "priority": priority,
+        "name": name,
+    })
 
 
 def collective_permute_implicit_current_processing_rank_id(
@@ -202,11 +356,18 @@ def collective_permute_implicit_current_processing_rank_id(
     channel_id: int = 0,
     name: str | None = None,
 ) -> Any:
-    """A register with the rank whose data a step of the ring works on. Fault
-    (unsupported)."""
-    _refuse("collective_permute_implicit_current_processing_rank_id")
+    """A register with the rank whose data a step of the ring works on: at step
+    0 the rank itself, at step i the i-th before it."""
+    me = "collective_permute_implicit_current_processing_rank_id"
+    return _register(me, {
+        "iteration_id": iteration_id,
+        "replica_group": _group(me, replica_group),
+        "channel_id": channel_id,
+        "name": name,
+    })
 
 
 def rank_id(name: str | None = None) -> Any:
-    """A register with the rank that runs the kernel. Fault (unsupported)."""
-    _refuse("rank_id")
+    """A register with the rank that runs the kernel: its number in the
+    system."""
+    return _register("rank_id", {"name": name})

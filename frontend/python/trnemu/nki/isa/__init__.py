@@ -37,8 +37,19 @@ from trnemu.nki.isa._enums import (
 NkiInstruction = _trnemu.NkiInstruction
 NkiValidationError = Fault
 
+# Of nki.collectives, and what trnemu has beside them.
+_COLLECTIVES = tuple(
+    o.name for o in operations() if any(p.name == "stream" for p in o.parameters)
+) + ("rank_id", "collective_permute_implicit_current_processing_rank_id")
 # Not written by people, or with a function of their own.
-_OTHERS = ("branch", "nop", "psum_reset", "register_alloc", "register_alu")
+_OTHERS = (
+    "branch",
+    "nop",
+    "psum_reset",
+    "register_alloc",
+    "register_alu",
+    *_COLLECTIVES,
+)
 # Where the cores of an LNC2 kernel meet.
 _MEETINGS = ("sendrecv", "core_barrier")
 # What ProgramBuilder's operations take beyond nki.isa's.

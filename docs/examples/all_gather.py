@@ -1,0 +1,12 @@
+import numpy as np
+import trnemu
+
+b = trnemu.ProgramBuilder(target="trn2")
+x, y = b.input("x", (2, 4), "float32"), b.output("y", (8, 4), "float32")
+b.all_gather(srcs=[x], dsts=[y], replica_group=[[0, 1, 2, 3]], collective_dim=0)
+
+system = trnemu.System("trn2.48xlarge", ranks=4)
+inputs = [{"x": np.full((2, 4), rank, np.float32)} for rank in range(4)]
+r = system.run(b.build(), inputs)
+for out in r.outputs:
+    np.testing.assert_array_equal(out["y"][:, 0], [0, 0, 1, 1, 2, 2, 3, 3])
