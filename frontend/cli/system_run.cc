@@ -62,6 +62,12 @@ absl::Status SystemRun::CheckOptions() const {
     return UsageError(Cat(option, " is of runs of one rank, not of --system"),
                       "leave it out, or --system");
   }
+  if (Processes().processes() > 1 &&
+      (!args_.trace.empty() || !args_.expects.empty())) {
+    return UsageError(Cat(args_.trace.empty() ? "--expect" : "--trace",
+                          " needs all ranks in one process"),
+                      "run it without mpirun");
+  }
   return absl::OkStatus();
 }
 
@@ -164,6 +170,10 @@ absl::Status SystemRun::ReadArrays() {
   return problems_.empty() ? absl::OkStatus() : ToStatus(problems_.front());
 }
 
+bool SystemRun::Here(int rank) const {
+  return process_[static_cast<size_t>(rank)] == Processes().process();
+}
+
 absl::Status SystemRun::Load() {
   absl::Status status = CheckOptions();
   if (!status.ok()) return status;
@@ -188,8 +198,8 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
   progress_.Say(Cat("running on ", Describe(*topology_)));
   options_.interrupted = Interrupted;
   ClusterOptions cluster = ClusterOptionsOf(args_.system);
-  cluster.record_links = cluster.record_moves = traced;
   if (cluster.threads == 0) cluster.threads = ThreadsOfProcess();
+  cluster.record_links = cluster.record_moves = traced;
   for (const bool wanted : profiled) {
     timelines_.push_back(wanted ? std::make_shared<Timeline>(max_records)
                                 : nullptr);

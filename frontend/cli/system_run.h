@@ -13,6 +13,7 @@
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/tensors.h"
+#include "isa/hardware_diff.h"
 
 namespace trnemu::cli {
 
@@ -38,6 +39,10 @@ class SystemRun {
   const Program& program(int rank) const { return *ProgramOf(rank); }
   const ClusterResult& result() const { return result_; }
   const RunOptions& options() const { return options_; }
+  std::vector<HardwareChange> hardware_changes() const {
+    return hardware_ == nullptr ? std::vector<HardwareChange>()
+                                : ChangesFromStock(*hardware_);
+  }
   // --expect of each rank of this process, by rank.
   std::vector<std::pair<int, NamedArray*>> expected();
   // Of a rank that was profiled.
@@ -46,7 +51,6 @@ class SystemRun {
   std::string Trace(const std::vector<bool>& shown) const;
 
  private:
-  struct Arrays;
   absl::Status CheckOptions() const;
   absl::Status LoadPrograms();
   absl::Status ReadArrays();

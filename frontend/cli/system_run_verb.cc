@@ -1,8 +1,10 @@
 // trnemu run --system: a program on every rank of a system.
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "frontend/cli/expect.h"
+#include "frontend/cli/hardware_report.h"
 #include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/processes.h"
@@ -28,6 +30,10 @@ RankComparison ParseComparison(const std::string& text) {
 class SystemVerb {
  public:
   explicit SystemVerb(const RunArgs& args) : args_(args) {}
+  // The first one made the directory above all.
+  ~SystemVerb() {
+    while (!outputs_.empty()) outputs_.pop_back();
+  }
 
   int Do() {
     absl::Status status =
@@ -137,6 +143,7 @@ class SystemVerb {
     }
     PrintError(WarningsText(run_));
     Print(SystemText(run_));
+    Print(HardwareText(args_.hardware, run_.hardware_changes(), 14));
     if (!run_.options().values) {
       Print("\nNo values were computed (--values off).\n");
     } else if (outputs_.empty()) {
@@ -174,6 +181,9 @@ class SystemVerb {
     json["programs"] = args_.programs;
     json["target"] = std::string(Name(run_.topology().system().target));
     AddSystemJson(run_, json);
+    if (!args_.hardware.empty()) {
+      json["hardware"] = HardwareJson(args_.hardware, run_.hardware_changes());
+    }
     json["outputs"] = Json::array();
     for (int r = 0; r < run_.ranks() && run_.options().values; ++r) {
       for (const Tensor* t : OutputsOf(run_.program(r))) {
