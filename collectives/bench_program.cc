@@ -216,6 +216,7 @@ absl::StatusOr<std::shared_ptr<const Program>> CollectiveCase::ProgramOf(
     int role) const {
   ProgramBuilder b(query_.topology->system().target, query_.operation,
                    query_.topology->lnc(), ProgramBuilder::Sync::kAuto);
+  b.SetLayers(kDefaultLayers | 1u << static_cast<unsigned>(Layer::kApi));
   const bool sends = (role & 3) != kReceives;
   const bool receives =
       (role & 3) != kSends && subject_.kind != CollectiveKind::kBarrier;

@@ -1,4 +1,5 @@
 // Decoding one instruction, driven by the opcode table.
+#include <algorithm>
 #include <bit>
 
 #include "absl/strings/str_cat.h"
@@ -289,7 +290,9 @@ Result DecodeAttribute(const Message& body, const Reflection& reflection,
     case AttributeType::kQueueSet:
       return CheckIndex(to.bits, program.queue_sets.size(), "", "queue sets");
     case AttributeType::kReplicaGroups:
-      return CheckIndex(to.bits, program.replica_groups.size(), "",
+      // send and recv have none; rules refuse all others without groups.
+      return CheckIndex(to.bits,
+                        std::max<size_t>(1, program.replica_groups.size()), "",
                         "replica groups");
     default:
       break;

@@ -327,6 +327,7 @@ void AddProfile(CLI::App& app, Action& action) {
                   "With --system: whose profile is printed and written, but "
                   "for the trace (default: of the rank that ends last)")
       ->type_name("R")
+      ->check(CLI::NonNegativeNumber)
       ->needs(sub->get_option("--system"));
   sub->add_option("--ranks-shown", args->ranks_shown,
                   "With --system: ranks in the trace (default: the first 16)")

@@ -76,9 +76,9 @@ absl::Status SystemRun::LoadPrograms() {
   auto topology = TopologyOf(system);
   if (!topology.ok()) return topology.status();
   topology_ = *std::move(topology);
-  auto process = SpreadRanks(*topology_, Processes().processes());
-  if (!process.ok()) return process.status();
-  process_ = *std::move(process);
+  auto spread = SpreadRanks(*topology_, Processes().processes());
+  if (!spread.ok()) return spread.status();
+  process_ = *std::move(spread);
   if (!args_.hardware.empty()) {
     auto hardware = HardwareOf(topology_->system().target, args_.hardware);
     if (!hardware.ok()) return hardware.status();
@@ -95,10 +95,6 @@ absl::Status SystemRun::LoadPrograms() {
     programs_.push_back(program);
   }
   return absl::OkStatus();
-}
-
-bool SystemRun::Here(int rank) const {
-  return process_[static_cast<size_t>(rank)] == Processes().process();
 }
 
 absl::StatusOr<std::vector<std::string>> SystemRun::OptionsOf(
@@ -144,7 +140,7 @@ absl::Status SystemRun::ReadArrays() {
         problems_.push_back(std::move(d));
       }
     };
-    if (!Here(rank)) {
+    if (!IsHere(rank)) {
       inputs_of_.push_back(kNone);
       expected_of_.push_back(kNone);
       continue;
@@ -164,6 +160,10 @@ absl::Status SystemRun::ReadArrays() {
   return problems_.empty() ? absl::OkStatus() : ToStatus(problems_.front());
 }
 
+bool SystemRun::IsHere(int rank) const {
+  return process_[static_cast<size_t>(rank)] == Processes().process();
+}
+
 absl::Status SystemRun::Load() {
   absl::Status status = CheckOptions();
   if (!status.ok()) return status;
@@ -177,9 +177,7 @@ absl::Status SystemRun::Load() {
 
 absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
                                 int64_t max_records, bool traced) {
-  const bool recorded =
-      std::find(profiled.begin(), profiled.end(), true) != profiled.end();
-  if (Processes().processes() > 1 && (recorded || traced)) {
+  if (Processes().processes() > 1 && !profiled.empty()) {
     return UsageError(
         "profiles and traces are of ranks that one process runs, but mpirun "
         "started several",
@@ -188,8 +186,8 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
   progress_.Say(Cat("running on ", Describe(*topology_)));
   options_.interrupted = Interrupted;
   ClusterOptions cluster = ClusterOptionsOf(args_.system);
-  cluster.record_links = cluster.record_moves = traced;
   if (cluster.threads == 0) cluster.threads = ThreadsOfProcess();
+  cluster.record_links = cluster.record_moves = traced;
   for (const bool wanted : profiled) {
     timelines_.push_back(wanted ? std::make_shared<Timeline>(max_records)
                                 : nullptr);
@@ -209,7 +207,7 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
 std::vector<std::pair<int, NamedArray*>> SystemRun::expected() {
   std::vector<std::pair<int, NamedArray*>> all;
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (!Here(rank)) continue;
+    if (!IsHere(rank)) continue;
     for (NamedArray& one : expected_[expected_of_[static_cast<size_t>(rank)]]) {
       all.emplace_back(rank, &one);
     }

@@ -13,6 +13,7 @@
 #include "frontend/cli/progress.h"
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/tensors.h"
+#include "isa/hardware_diff.h"
 
 namespace trnemu::cli {
 
@@ -33,11 +34,15 @@ class SystemRun {
   const std::vector<Diagnostic>& problems() const { return problems_; }
   int ranks() const { return topology_->ranks(); }
   // Whether this process runs it (frontend/cli/processes.h).
-  bool Here(int rank) const;
+  bool IsHere(int rank) const;
   const Topology& topology() const { return *topology_; }
   const Program& program(int rank) const { return *ProgramOf(rank); }
   const ClusterResult& result() const { return result_; }
   const RunOptions& options() const { return options_; }
+  std::vector<HardwareChange> hardware_changes() const {
+    return hardware_ == nullptr ? std::vector<HardwareChange>()
+                                : ChangesFromStock(*hardware_);
+  }
   // --expect of each rank of this process, by rank.
   std::vector<std::pair<int, NamedArray*>> expected();
   // Of a rank that was profiled.
@@ -46,7 +51,6 @@ class SystemRun {
   std::string Trace(const std::vector<bool>& shown) const;
 
  private:
-  struct Arrays;
   absl::Status CheckOptions() const;
   absl::Status LoadPrograms();
   absl::Status ReadArrays();
@@ -60,9 +64,9 @@ class SystemRun {
   Progress& progress_;
   RunOptions options_;
   std::shared_ptr<const Topology> topology_;
+  std::vector<int32_t> process_;  // by rank
   std::shared_ptr<const Hardware> hardware_;
   std::vector<std::shared_ptr<const Program>> programs_;
-  std::vector<int32_t> process_;  // by rank
   // Arrays that several ranks have are read once: by rank, which of them.
   std::vector<std::vector<NamedArray>> inputs_, expected_;
   std::vector<size_t> inputs_of_, expected_of_;

@@ -6,6 +6,7 @@
 #include "frontend/cli/common.h"
 #include "frontend/cli/memory_map.h"
 #include "frontend/cli/progress.h"
+#include "frontend/cli/system_options.h"
 #include "frontend/cli/verbs.h"
 #include "isa/container.h"
 
@@ -16,7 +17,42 @@ struct VerifyArgs {
   std::string program, target, hardware, map;
   std::vector<std::string> layers;
   bool json = false;
+  SystemOptions system;  // without a name: none
 };
+
+// What a program cannot be on the ranks of a system.
+void CheckOnSystem(const Program& program, const Topology& topology,
+                   std::vector<Diagnostic>& findings) {
+  const auto add = [&](Category category, const char* id,
+                       const std::string& message) {
+    Diagnostic d;
+    d.category = category;
+    d.id = id;
+    d.message = message;
+    findings.push_back(std::move(d));
+  };
+  const SystemDescription& system = topology.system();
+  if (program.target != system.target) {
+    add(Category::kInput, "option.target",
+        Cat("the program is for ", Name(program.target), ", but ", system.name,
+            " has ", Name(system.target)));
+  }
+  if (static_cast<int>(program.cores.size()) > topology.lnc()) {
+    add(Category::kInput, "option.lnc",
+        Cat("the program has ", program.cores.size(),
+            " cores, but a rank has ", topology.lnc(), " (lnc)"));
+  }
+  for (const ReplicaGroups& groups : program.replica_groups) {
+    uint32_t most = 0;
+    for (const auto& group : groups) {
+      for (const uint32_t rank : group) most = std::max(most, rank);
+    }
+    if (most < static_cast<uint32_t>(topology.ranks())) continue;
+    add(Category::kIllegal, "collective.rank",
+        Cat("a replica group names rank ", most, ", but the system has ranks ",
+            "0 to ", topology.ranks() - 1));
+  }
+}
 
 absl::StatusOr<unsigned> ParseLayers(const std::vector<std::string>& names) {
   if (names.empty()) return kDefaultLayers;
@@ -73,8 +109,13 @@ int Verify(const VerifyArgs& args) {
   const auto hardware = HardwareOf(target, args.hardware);
   if (!hardware.ok()) return fail(hardware.status());
 
-  const std::vector<Diagnostic> findings =
+  std::vector<Diagnostic> findings =
       VerifyProgram(*program, **hardware, options);
+  if (!args.system.name.empty()) {
+    const auto topology = TopologyOf(args.system);
+    if (!topology.ok()) return fail(topology.status());
+    CheckOnSystem(*program, **topology, findings);
+  }
   const int64_t errors = std::count_if(
       findings.begin(), findings.end(),
       [](const auto& d) { return d.severity == Severity::kError; });
@@ -139,6 +180,7 @@ void AddVerify(CLI::App& app, Action& action) {
                    "Draw which tiles are live where in SBUF and PSUM: to an "
                    "SVG file, or - for the terminal")
       ->type_name("FILE");
+  AddTopologyOptions(*verify, args->system);
   verify->add_flag("--json", args->json, "Print one JSON object");
   verify->footer(
       "Lists every finding: rules, capacity, and modes that this version of\n"
@@ -150,6 +192,7 @@ void AddVerify(CLI::App& app, Action& action) {
       "  trnemu verify k.trn --layers device,backend,api,lint --json\n"
       "  trnemu verify k.trn --memory-map k.svg   what is live where\n"
       "  trnemu verify k.trn --memory-map -       the same, here\n"
+      "  trnemu verify k.trn --system trn2.48xlarge --ranks 16    on its ranks?\n"
       "  trnemu explain tensor_copy.shape      more about one finding");
   verify->callback(
       [args, &action] { action = [args] { return Verify(*args); }; });

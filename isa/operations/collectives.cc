@@ -231,7 +231,6 @@ bool HasOneQueue(const Call& c) {
 
 bool Lift(const Expansion& e, Call& c) {
   using S = slot::Collective;
-  Clear(c);
   const size_t count = e.instructions.size();
   const CollectiveKind kind = KindOf(c);
   Clear(c);
@@ -301,7 +300,6 @@ void ExpandV(const Call& c, Emitter& e) {
 
 bool LiftV(const Expansion& e, Call& c) {
   using S = slot::CollectiveV;
-  Clear(c);
   const Instruction& i = *e.instructions[0];
   if (e.instructions.size() != 1 || i.opcode != Opcode::kCollectiveV) {
     return false;
@@ -310,7 +308,6 @@ bool LiftV(const Expansion& e, Call& c) {
   const auto operands = e.core->OperandsOf(i);
   const auto a = e.core->AttributesOf(i);
   if (a[S::kKind].as<CollectiveKind>() != KindOf(c)) return false;
-  Clear(c);
   const auto at = [&](std::string_view name) -> Value& {
     return c.values[static_cast<size_t>(ParameterIndex(*c.operation, name))];
   };
