@@ -62,12 +62,6 @@ absl::Status SystemRun::CheckOptions() const {
     return UsageError(Cat(option, " is of runs of one rank, not of --system"),
                       "leave it out, or --system");
   }
-  if (Processes().processes() > 1 &&
-      (!args_.trace.empty() || !args_.expects.empty())) {
-    return UsageError(Cat(args_.trace.empty() ? "--expect" : "--trace",
-                          " needs all ranks in one process"),
-                      "run it without mpirun");
-  }
   return absl::OkStatus();
 }
 
@@ -82,9 +76,9 @@ absl::Status SystemRun::LoadPrograms() {
   auto topology = TopologyOf(system);
   if (!topology.ok()) return topology.status();
   topology_ = *std::move(topology);
-  auto process = SpreadRanks(*topology_, Processes().processes());
-  if (!process.ok()) return process.status();
-  process_ = *std::move(process);
+  auto spread = SpreadRanks(*topology_, Processes().processes());
+  if (!spread.ok()) return spread.status();
+  process_ = *std::move(spread);
   if (!args_.hardware.empty()) {
     auto hardware = HardwareOf(topology_->system().target, args_.hardware);
     if (!hardware.ok()) return hardware.status();
@@ -101,10 +95,6 @@ absl::Status SystemRun::LoadPrograms() {
     programs_.push_back(program);
   }
   return absl::OkStatus();
-}
-
-bool SystemRun::Here(int rank) const {
-  return process_[static_cast<size_t>(rank)] == Processes().process();
 }
 
 absl::StatusOr<std::vector<std::string>> SystemRun::OptionsOf(
@@ -150,7 +140,7 @@ absl::Status SystemRun::ReadArrays() {
         problems_.push_back(std::move(d));
       }
     };
-    if (!Here(rank)) {
+    if (!IsHere(rank)) {
       inputs_of_.push_back(kNone);
       expected_of_.push_back(kNone);
       continue;
@@ -170,7 +160,7 @@ absl::Status SystemRun::ReadArrays() {
   return problems_.empty() ? absl::OkStatus() : ToStatus(problems_.front());
 }
 
-bool SystemRun::Here(int rank) const {
+bool SystemRun::IsHere(int rank) const {
   return process_[static_cast<size_t>(rank)] == Processes().process();
 }
 
@@ -187,9 +177,7 @@ absl::Status SystemRun::Load() {
 
 absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
                                 int64_t max_records, bool traced) {
-  const bool recorded =
-      std::find(profiled.begin(), profiled.end(), true) != profiled.end();
-  if (Processes().processes() > 1 && (recorded || traced)) {
+  if (Processes().processes() > 1 && !profiled.empty()) {
     return UsageError(
         "profiles and traces are of ranks that one process runs, but mpirun "
         "started several",
@@ -219,7 +207,7 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
 std::vector<std::pair<int, NamedArray*>> SystemRun::expected() {
   std::vector<std::pair<int, NamedArray*>> all;
   for (int rank = 0; rank < ranks(); ++rank) {
-    if (!Here(rank)) continue;
+    if (!IsHere(rank)) continue;
     for (NamedArray& one : expected_[expected_of_[static_cast<size_t>(rank)]]) {
       all.emplace_back(rank, &one);
     }

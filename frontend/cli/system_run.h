@@ -34,7 +34,7 @@ class SystemRun {
   const std::vector<Diagnostic>& problems() const { return problems_; }
   int ranks() const { return topology_->ranks(); }
   // Whether this process runs it (frontend/cli/processes.h).
-  bool Here(int rank) const;
+  bool IsHere(int rank) const;
   const Topology& topology() const { return *topology_; }
   const Program& program(int rank) const { return *ProgramOf(rank); }
   const ClusterResult& result() const { return result_; }
@@ -64,9 +64,9 @@ class SystemRun {
   Progress& progress_;
   RunOptions options_;
   std::shared_ptr<const Topology> topology_;
+  std::vector<int32_t> process_;  // by rank
   std::shared_ptr<const Hardware> hardware_;
   std::vector<std::shared_ptr<const Program>> programs_;
-  std::vector<int32_t> process_;  // by rank
   // Arrays that several ranks have are read once: by rank, which of them.
   std::vector<std::vector<NamedArray>> inputs_, expected_;
   std::vector<size_t> inputs_of_, expected_of_;

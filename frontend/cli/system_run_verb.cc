@@ -39,8 +39,7 @@ class SystemVerb {
     absl::Status status =
         CheckPaths(FilesRead(args_), {{"--trace", args_.trace}});
     if (status.ok()) status = run_.Load();
-    // What stops one process stops all.
-    status = AgreeOn(status);
+    status = AgreeOn(status);  // what stops one process stops all
     // From here on there are temporary files to remove.
     const InterruptScope scope;
     if (status.ok()) status = AgreeOn(OpenOutputs());
@@ -51,7 +50,9 @@ class SystemVerb {
       status = run_.Execute(profiled, Timeline::kDefaultLimit, traced);
     }
     if (WasInterrupted(status)) return StopInterrupted(status);
-    if (status.ok()) status = WriteFiles();
+    if (status.ok()) status = AgreeOn(WriteOutputs());
+    if (status.ok()) status = AgreeOn(PublishOutputs());
+    if (status.ok()) status = WriteTrace();
     progress_.Stop();
     if (!status.ok()) return FailWith(status);
     return Report();
@@ -90,7 +91,7 @@ class SystemVerb {
   absl::Status OpenOutputs() {
     for (int r = 0; r < run_.ranks() && !args_.output_dir.empty(); ++r) {
       outputs_.push_back(std::make_unique<OutputFiles>());
-      if (!run_.Here(r)) continue;
+      if (!run_.IsHere(r)) continue;
       const absl::Status status = outputs_.back()->Open(
           Cat(args_.output_dir, "/rank", r), OutputsOf(run_.program(r)));
       if (!status.ok()) return status;
@@ -98,18 +99,25 @@ class SystemVerb {
     return absl::OkStatus();
   }
 
-  absl::Status WriteFiles() {
-    absl::Status status;
-    for (size_t r = 0; r < outputs_.size() && status.ok(); ++r) {
-      if (!run_.Here(static_cast<int>(r))) continue;
-      status = outputs_[r]->Fill(run_.result().ranks[r].outputs);
+  absl::Status WriteOutputs() {
+    for (size_t r = 0; r < outputs_.size(); ++r) {
+      if (!run_.IsHere(static_cast<int>(r))) continue;
+      const absl::Status status =
+          outputs_[r]->Fill(run_.result().ranks[r].outputs);
+      if (!status.ok()) return status;
     }
-    status = AgreeOn(status);
-    for (size_t r = 0; r < outputs_.size() && status.ok(); ++r) {
-      if (run_.Here(static_cast<int>(r))) status = outputs_[r]->Publish();
+    return absl::OkStatus();
+  }
+
+  absl::Status PublishOutputs() {
+    for (const auto& files : outputs_) {
+      const absl::Status status = files->Publish();
+      if (!status.ok()) return status;
     }
-    status = AgreeOn(status);
-    if (!status.ok()) return status;
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteTrace() {
     if (args_.trace.empty()) return absl::OkStatus();
     progress_.Say("writing the trace");
     return WriteText(
@@ -118,24 +126,9 @@ class SystemVerb {
   }
 
   int Report() {
-    std::vector<std::string> texts;
-    for (const auto& [rank, want] : run_.expected()) {
-      const auto& outputs =
-          run_.result().ranks[static_cast<size_t>(rank)].outputs;
-      const Comparison c = Compare(outputs.at(want->tensor->name), *want,
-                                   args_.rtol, args_.atol);
-      texts.push_back(Json({{"rank", rank},
-                            {"ok", c.ok()},
-                            {"text", Describe(c)},
-                            {"json", cli::ToJson(c)}})
-                          .dump(-1, ' ', true, Json::error_handler_t::replace));
-    }
-    std::vector<RankComparison> comparisons;
-    bool ok = true;
-    for (const std::string& text : GatherTexts(std::move(texts))) {
-      comparisons.push_back(ParseComparison(text));
-      ok = ok && comparisons.back().ok;
-    }
+    const std::vector<RankComparison> comparisons = CompareAll();
+    const bool ok = std::all_of(comparisons.begin(), comparisons.end(),
+                                [](const auto& c) { return c.ok; });
     const int code = ok ? kSuccess : kFault;
     if (args_.json) {
       PrintReportJson(ok, code, comparisons);
@@ -156,6 +149,27 @@ class SystemVerb {
     if (!args_.trace.empty()) Print(Cat("trace         ", args_.trace, "\n"));
     PrintComparisons(comparisons);
     return code;
+  }
+
+  // Of the ranks of all processes.
+  std::vector<RankComparison> CompareAll() {
+    std::vector<std::string> texts;
+    for (const auto& [rank, want] : run_.expected()) {
+      const auto& outputs =
+          run_.result().ranks[static_cast<size_t>(rank)].outputs;
+      const Comparison c = Compare(outputs.at(want->tensor->name), *want,
+                                   args_.rtol, args_.atol);
+      const Json json = {{"rank", rank},
+                         {"ok", c.ok()},
+                         {"text", Describe(c)},
+                         {"json", cli::ToJson(c)}};
+      texts.push_back(json.dump(-1, ' ', true, Json::error_handler_t::replace));
+    }
+    std::vector<RankComparison> all;
+    for (const std::string& text : GatherTexts(std::move(texts))) {
+      all.push_back(ParseComparison(text));
+    }
+    return all;
   }
 
   // Every one that does not hold, and how many do.
