@@ -3,6 +3,7 @@
 // is the transport's (core/transport.h).
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "core/collective_touch.h"
@@ -130,8 +131,15 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
   const bool counts = s.next->opcode == Opcode::kCollectiveV;
   using C = slot::Collective;
   using V = slot::CollectiveV;
-  const bool first = counts || a[C::kTensor].integer() == 0;
-  if (first) call = {};
+  const int64_t tensor = counts ? 0 : a[C::kTensor].integer();
+  if (tensor != static_cast<int64_t>(call.tensors.size())) {
+    return MakeFault(
+        Category::kMalformed, "malformed.collective",
+        absl::StrCat("tensor ", tensor, " of a collective is given after ",
+                     call.tensors.size(),
+                     " others: a branch leads into its list of tensors, or "
+                     "out of it"));
+  }
   call.instruction = s.next;
   call.core = s.core;
   call.kind = a[C::kKind].as<CollectiveKind>();
@@ -155,7 +163,10 @@ absl::Status Runner::AddTensors(Sequencer& s, CollectiveCall& call) {
     take(V::kMetadata, call.has_metadata, call.metadata);
     call.has_rdispls = a[V::kHasRdispls].boolean();
     absl::Status read = CheckMetadata(call);
-    if (!read.ok()) return read;
+    if (!read.ok()) {  // it may be tried again
+      call = {};
+      return read;
+    }
     call.recv_counts_known = a[V::kRecvCountsKnown].boolean();
   } else {
     take(C::kSrc1, tensors.has_src1, tensors.src1);
@@ -206,7 +217,7 @@ absl::Status Runner::StepCollective(Sequencer& s) {
       program_.cores[s.core]
               .AttributesOf(*s.next)[slot::Collective::kTensors]
               .integer() == static_cast<int64_t>(call.tensors.size());
-  return last ? transport_->Trigger(call) : absl::OkStatus();
+  return last ? transport_->Trigger(std::exchange(call, {})) : absl::OkStatus();
 }
 
 // Of moves in HBM, as descriptors that were made before the run.
