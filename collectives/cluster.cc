@@ -1,8 +1,11 @@
 #include "collectives/cluster.h"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -18,7 +21,6 @@
 #include "collectives/values.h"
 #include "core/device.h"
 #include "core/runner.h"
-#include "core/shadow.h"
 #include "core/time_model.h"
 #include "isa/verify.h"
 
@@ -43,18 +45,16 @@ class Port : public Transport {
 
  private:
   absl::Status ReadMetadata(const CollectiveCall& call, CallInfo& info) const;
-  absl::Status ReadRows(const CollectiveCall& call, const Tile& tile, int64_t n,
-                        std::vector<uint32_t>& rows) const;
+  static void ReadRows(const Tile& tile, std::vector<uint32_t>& rows);
 };
 
 absl::Status Port::ReadMetadata(const CollectiveCall& call,
                                 CallInfo& info) const {
   const auto n = static_cast<int64_t>(info.members.size());
-  absl::Status ok = ReadRows(call, call.metadata, n, info.metadata);
-  if (!ok.ok() || !call.has_other_metadata) return ok;
+  ReadRows(call.metadata, info.metadata);
+  if (!call.has_other_metadata) return absl::OkStatus();
   std::vector<uint32_t> other;
-  ok = ReadRows(call, call.other_metadata, n, other);
-  if (!ok.ok()) return ok;
+  ReadRows(call.other_metadata, other);
   const bool gather = call.kind == CollectiveKind::kAllGatherV;
   for (const int64_t row : {0, 1, 3}) {
     if (row == 3 && !call.has_rdispls) continue;
@@ -72,20 +72,10 @@ absl::Status Port::ReadMetadata(const CollectiveCall& call,
   return absl::OkStatus();
 }
 
-absl::Status Port::ReadRows(const CollectiveCall& call, const Tile& tile,
-                            int64_t n, std::vector<uint32_t>& rows) const {
+void Port::ReadRows(const Tile& tile, std::vector<uint32_t>& rows) {
   const int64_t size = static_cast<int64_t>(tile.partitions) * tile.free_size;
   rows.resize(static_cast<size_t>(size));
-  // Row 2 is an output.
-  const bool gather = call.kind == CollectiveKind::kAllGatherV;
-  for (const int64_t row : {0, 1, 3}) {
-    if (row == 3 && !call.has_rdispls) continue;
-    const int64_t columns = gather ? 1 : n;
-    absl::Status ok = CheckWritten(tile, "metadata_tensor", row * n, columns);
-    if (!ok.ok()) return ok;
-  }
   ReadElements(tile, 0, size, reinterpret_cast<std::byte*>(rows.data()));
-  return absl::OkStatus();
 }
 
 absl::Status Port::Trigger(CollectiveCall call) {
@@ -141,6 +131,9 @@ class Cluster {
       ranks_[r].here = process_[r] == exchange_.process();
       if (ranks_[r].here) here_.push_back(r);
     }
+    for (size_t l = 0; l < topology_->links().size(); ++l) {
+      if (topology_->failed(static_cast<int32_t>(l))) has_failed_links_ = true;
+    }
   }
 
   absl::Status Load(const std::vector<std::shared_ptr<const Program>>& programs,
@@ -158,14 +151,15 @@ class Cluster {
   absl::Status Tell(News mine);
   News RunWindow(Ticks from);
   absl::Status Answer();
+  absl::Status CheckHost() const;
   absl::Status TakeCalls();
   absl::Status TakeMoves();
   absl::Status StartReady();
   absl::Status Start(const std::shared_ptr<Meeting>& meeting);
-  absl::Status CheckRoutes(const Plan& plan, const Meeting& meeting);
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
   absl::Status Admit(const Meeting& meeting);
+  absl::Status CheckRoutes(const Plan& plan, const Meeting& meeting) const;
   void EndAlone(Meeting& meeting);
   void StartMove(int32_t slot, uint32_t move, Ticks time);
   void EndMove(const EndedMove& ended);
@@ -183,7 +177,6 @@ class Cluster {
   const ClusterOptions cluster_;
   ProcessExchange& exchange_;
   const std::vector<int32_t> process_;  // by rank
-  std::function<bool()> interrupted_;
   Pool pool_;
   std::vector<Rank> ranks_;
   std::vector<size_t> here_;  // ranks of this process
@@ -198,6 +191,10 @@ class Cluster {
   std::vector<MoveRecord> moves_;
   Ticks window_ = 0, start_ = 0, finish_ = 0, notify_ = 0, cc_step_ = 0;
   int64_t packet_bytes_ = 0;
+  bool has_failed_links_ = false;
+  std::function<bool()> interrupted_;
+  const std::chrono::steady_clock::time_point started_ =
+      std::chrono::steady_clock::now();
   std::vector<int32_t> reads_, writes_;
 };
 
@@ -297,10 +294,9 @@ void Cluster::SetTimes() {
 News Cluster::RunWindow(Ticks from) {
   const Ticks horizon = from + window_;
   News news;
-  if (interrupted_ && interrupted_()) {
-    news.failure = Failure{from, static_cast<int32_t>(here_[0]),
-                           MakeFault(Category::kLimit, "limit.interrupted",
-                                     "the run was interrupted")};
+  if (absl::Status host = CheckHost(); !host.ok()) {
+    news.failure =
+        Failure{from, static_cast<int32_t>(here_[0]), std::move(host)};
     return news;
   }
   std::vector<size_t> due;
@@ -354,6 +350,24 @@ absl::Status Cluster::Run() {
     if (ok.ok()) ok = Answer();
   }
   return ok;
+}
+
+absl::Status Cluster::CheckHost() const {
+  if (interrupted_ && interrupted_()) {
+    return MakeFault(Category::kLimit, "limit.interrupted",
+                     "the run was interrupted");
+  }
+  const std::chrono::duration<double> taken =
+      std::chrono::steady_clock::now() - started_;
+  if (options_.max_wall_seconds && taken.count() > *options_.max_wall_seconds) {
+    return MakeFault(
+        Category::kLimit, "limit.wall_time",
+        absl::StrCat("the run of ", ranks_.size(), " ranks takes longer than ",
+                     *options_.max_wall_seconds,
+                     " s on this host, the limit given; ", records_.size(),
+                     " collectives were started"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Cluster::Answer() {
@@ -422,27 +436,6 @@ absl::Status Cluster::StartReady() {
   return absl::OkStatus();
 }
 
-// With failed links there may be no way for a move.
-absl::Status Cluster::CheckRoutes(const Plan& plan, const Meeting& meeting) {
-  bool failed = false;
-  for (size_t i = 0; i < topology_->links().size(); ++i) {
-    failed = failed || topology_->failed(static_cast<int32_t>(i));
-  }
-  if (!failed) return absl::OkStatus();
-  const auto chip_of = [&](int32_t member) {
-    return topology_->ChipOf(static_cast<int>(
-        meeting.members[static_cast<size_t>(member)]));
-  };
-  for (const Move& move : plan.moves) {
-    MembersOfMove(plan, move, reads_, writes_);
-    for (const int32_t member : writes_) {
-      const auto route = topology_->Route(chip_of(move.member), chip_of(member));
-      if (!route.ok()) return route.status();
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::shared_ptr<const Plan>> Cluster::PlanOf(
     const Problem& problem, const Meeting& meeting) {
   auto shape = shapes_.find(meeting.members);
@@ -479,6 +472,29 @@ absl::StatusOr<std::shared_ptr<const Plan>> Cluster::PlanOf(
   auto kept = std::make_shared<const Plan>(*std::move(plan));
   if (!key.empty()) plans_.emplace(std::move(key), kept);
   return kept;
+}
+
+// Where links have failed: whether every move gets to where it goes.
+absl::Status Cluster::CheckRoutes(const Plan& plan,
+                                  const Meeting& meeting) const {
+  if (!has_failed_links_) return absl::OkStatus();
+  std::set<std::pair<int, int>> seen;
+  const auto chip_of = [&](int32_t member) {
+    return topology_->ChipOf(
+        static_cast<int>(meeting.members[static_cast<size_t>(member)]));
+  };
+  for (const Move& move : plan.moves) {
+    const int from = chip_of(move.member);
+    for (const Piece& piece : plan.PiecesOf(move)) {
+      for (const Place& place : plan.DestinationsOf(piece)) {
+        const int to = chip_of(place.member);
+        if (from == to || !seen.emplace(from, to).second) continue;
+        const auto route = topology_->Route(from, to);
+        if (!route.ok()) return route.status();
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Cluster::Start(const std::shared_ptr<Meeting>& meeting) {
@@ -845,6 +861,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   ClusterResult result;
   result.threads = pool_.threads();
   result.ranks.resize(ranks_.size());
+  std::vector<std::map<std::string, HostArray>> outputs(ranks_.size());
   News mine;
   mine.failure = FirstOfRanks([&](size_t r) {
     auto one = ranks_[r].execution->Finish();
@@ -852,6 +869,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
     for (Diagnostic& d : one->diagnostics) {
       if (!d.rank) d.rank = static_cast<int>(r);
     }
+    outputs[r] = std::move(one->outputs);
     mine.results.emplace_back(static_cast<int32_t>(r), *std::move(one));
     return absl::OkStatus();
   });
@@ -860,6 +878,7 @@ absl::StatusOr<ClusterResult> Cluster::Finish() {
   for (News& news : news_) {
     for (auto& [r, one] : news.results) {
       result.time_ns = std::max(result.time_ns, one.time_ns);
+      one.outputs = std::move(outputs[static_cast<size_t>(r)]);
       result.ranks[static_cast<size_t>(r)] = std::move(one);
     }
   }

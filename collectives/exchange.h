@@ -46,6 +46,7 @@ struct News {
   std::vector<std::pair<int32_t, std::string>> stalls;
   std::optional<Failure> failure;                      // the first
   std::vector<std::pair<int32_t, RunResult>> results;  // without outputs
+  std::vector<std::string> texts;  // of who uses the run, to put together
 };
 
 // One process: nobody to tell.

@@ -119,8 +119,8 @@ absl::Status Meetings::Arrive(CallInfo call) {
       d.id = "collective.mismatch";
       d.message = absl::StrCat(
           "ranks ", other.rank, " and ", call.rank,
-          " meet in a collective of ranks ", Ranks(call.members),
-          ", but do not agree on it; ", what);
+          " meet in the ", std::string(Name(other.kind)), " of ranks ",
+          Ranks(call.members), ", but do not agree on it; ", what);
       d.related = {At(other), At(call)};
       d.remedy =
           "let all ranks of a group call the same collectives in the same "

@@ -11,7 +11,7 @@ Ticks Network::Send(const Who& who, int64_t bytes, Ticks start, Ticks end,
   const int from = topology_.ChipOf(who.from_rank);
   const int to = topology_.ChipOf(who.to_rank);
   if (from == to) return end;
-  // Reachable: asked before the collective started.
+  // Reachable: asked of every plan (Cluster::CheckRoutes).
   const auto route = topology_.Route(from, to);
   if (!route.ok()) return end;
   Ticks last = end;

@@ -273,8 +273,7 @@ class Runner : public FindingSink {
   absl::Status StepCollective(Sequencer& s);
   CollectiveCall::Tensors TakeTensors(Sequencer& s, CollectiveCall& call);
   absl::Status MeetOtherCore(CollectiveCall call);
-  absl::Status CheckCollective(const CollectiveCall& call,
-                               const CollectiveCall::Tensors& tensors);
+  absl::Status CheckMetadata(const CollectiveCall& call);
   absl::Status RankRegister(Sequencer& s);
   DmaCost CollectiveCost(Engine trigger) const;
   void RecordMovePart(Transfer& t, const Pending& pending, int64_t part,

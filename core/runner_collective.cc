@@ -135,6 +135,23 @@ absl::Status Runner::CheckSources(const CollectiveCall& call) {
   return absl::OkStatus();
 }
 
+// Rows 0, 1 and 3 are read, of a gather's first two the first column.
+absl::Status Runner::CheckMetadata(const CollectiveCall& call) {
+  CoreState& state = *states_[call.core];
+  if (!options_.values || !state.check_memory) return absl::OkStatus();
+  const Tile& tile = call.metadata;
+  const int64_t columns = static_cast<int64_t>(tile.partitions) *
+                          tile.free_size / (call.has_rdispls ? 4 : 3);
+  for (const int64_t row : {0, 1, 3}) {
+    if (row == 3 && !call.has_rdispls) continue;
+    const bool one = call.kind == CollectiveKind::kAllGatherV && row < 2;
+    absl::Status status = AdmitUnwritten(state, tile, "metadata_tensor",
+                                         row * columns, one ? 1 : columns);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // What the next instruction says of its collective, and its tensors.
 CollectiveCall::Tensors Runner::TakeTensors(Sequencer& s,
                                             CollectiveCall& call) {
@@ -166,8 +183,8 @@ CollectiveCall::Tensors Runner::TakeTensors(Sequencer& s,
   take(C::kSrc, tensors.has_src, tensors.src);
   if (counts) {
     take(V::kMetadata, call.has_metadata, call.metadata);
-    call.recv_counts_known = a[V::kRecvCountsKnown].boolean();
     call.has_rdispls = a[V::kHasRdispls].boolean();
+    call.recv_counts_known = a[V::kRecvCountsKnown].boolean();
   } else {
     take(C::kSrc1, tensors.has_src1, tensors.src1);
     call.op = a[C::kOp].as<AluOp>();
@@ -195,6 +212,13 @@ absl::Status Runner::StepCollective(Sequencer& s) {
   const CollectiveCall::Tensors tensors = TakeTensors(s, call);
   const bool last = counts || attributes[C::kTensors].integer() ==
                                   static_cast<int64_t>(call.tensors.size()) + 1;
+  // Of both cores' call only once the other has written its part.
+  const bool other_here =
+      !halves_.empty() && halves_.front().core != call.core;
+  if (call.has_metadata && (!call.both_cores || other_here)) {
+    status = CheckMetadata(call);
+    if (!status.ok()) return status;
+  }
   call.tensors.push_back(tensors);
   int64_t ticket = static_cast<int64_t>(collectives_.size());
   if (free_tickets_.empty()) {

@@ -11,13 +11,12 @@ r = trnemu.System("trn2.48xlarge", ranks=3, lnc=2).run(
 
 #% collective.channel
 b = trnemu.ProgramBuilder(target="trn2")
-x = [b.input(f"x{c}", (4, 8), "float32") for c in range(3)]
-y = [b.output(f"y{c}", (4, 8), "float32") for c in range(3)]
-channels = [0, 1, 2]  # fix: channels = [0, 1]; y[2] = b.inout("z", (4, 8), "float32")
+channels = [0, 1, 2]  # fix: channels = [0, 1]
 b.collective_permute_implicit(
-    srcs_by_channel=[[x[c]] for c in channels], dsts_by_channel=[[y[c]] for c in channels],
+    srcs_by_channel=[[b.input(f"x{c}", (4, 8), "float32")] for c in channels],
+    dsts_by_channel=[[b.output(f"y{c}", (4, 8), "float32")] for c in channels],
     replica_group=[[0, 1]], channel_ids=channels)
-r = trnemu.System("trn2.48xlarge", ranks=2).run(b.build(), {f"x{c}": np.ones((4, 8), np.float32) for c in range(3)})
+r = trnemu.System("trn2.48xlarge", ranks=2).run(b.build(), {f"x{c}": np.ones((4, 8), np.float32) for c in channels})
 
 #% collective.channel_id
 b = trnemu.ProgramBuilder(target="trn2")
@@ -156,12 +155,7 @@ y = b.sbuf((4, 8), "float32")  # fix: y = b.output("y", (4, 8), "float32")
 b.all_reduce(srcs=[x], dsts=[y], replica_group=[[0, 1]], op="add")
 
 #% collective.metadata
-b = trnemu.ProgramBuilder(target="trn2")
-b.all_to_all_v(
-    srcs=[b.input("x", (1, 8), "float32")], dsts=[b.output("y", (1, 8), "float32")],
-    replica_group=[[0, 1]],
-    metadata_tensor=b.inout("counts", (3, 2), "int32"),  # fix: metadata_tensor=b.inout("counts", (3, 2), "uint32"),
-)
+#! operand.dtype or operand.buffer comes first.
 
 #% collective.metadata_shape
 b = trnemu.ProgramBuilder(target="trn2")
@@ -179,7 +173,7 @@ for columns in (8, 16):  # fix: for columns in (8, 8):
     b.all_reduce(srcs=[x], dsts=[y], replica_group=[[0, 1]], op="add")
     programs.append(b.build())
 r = trnemu.System("trn2.48xlarge", ranks=2).run(
-    programs, [{"x": np.ones(p.inputs["x"].shape, np.float32)} for p in programs])
+    programs, [{"x": np.ones(p.inputs["x"][0], np.float32)} for p in programs])
 
 #% collective.no_system
 b = trnemu.ProgramBuilder(target="trn2")

@@ -187,8 +187,20 @@ class Reader {
     const nb::list items(nb::borrow(value));
     CheckCount(spec, items.size(), spec.repeats);
     for (size_t i = 0; i < items.size(); ++i) {
-      ReadTile(spec, items[i], "a list of Views", values_[index + i]);
+      ReadTile(spec, OnlyOne(spec, items[i]), "a list of Views",
+               values_[index + i]);
     }
+  }
+
+  // Lists by channel have a list for each, of one tile.
+  nb::object OnlyOne(const ParameterSpec& spec, nb::handle item) const {
+    if (!spec.name.ends_with("_by_channel") || !PyList_Check(item.ptr())) {
+      return nb::borrow(item);
+    }
+    const nb::list tiles(nb::borrow(item));
+    CheckCount(spec, tiles.size(), 1);
+    if (tiles.size() == 0) WrongKind(spec, "lists of one View each", item);
+    return tiles[0];
   }
 
   std::string Whole() const { return nki_ ? "kernel" : "ProgramBuilder"; }

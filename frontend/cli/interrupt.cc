@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "frontend/cli/processes.h"
+
 namespace trnemu::cli {
 namespace {
 
@@ -15,6 +17,16 @@ InterruptScope::InterruptScope() {
   action.sa_handler = [](int) { interrupted = true; };
   action.sa_flags = SA_RESETHAND;
   sigaction(SIGINT, &action, &before_);
+  if (Processes().processes() > 1) {
+    sigaction(SIGTERM, &action, &before_term_);
+  } else {
+    sigaction(SIGTERM, nullptr, &before_term_);
+  }
+}
+
+InterruptScope::~InterruptScope() {
+  sigaction(SIGINT, &before_, nullptr);
+  sigaction(SIGTERM, &before_term_, nullptr);
 }
 
 bool Interrupted() { return interrupted; }

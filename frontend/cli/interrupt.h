@@ -7,15 +7,16 @@
 namespace trnemu::cli {
 
 // While one exists, Ctrl-C asks the run to stop; a second one ends the process.
+// So does what mpirun sends its processes when it is interrupted.
 class InterruptScope {
  public:
   InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
-  ~InterruptScope() { sigaction(SIGINT, &before_, nullptr); }
+  ~InterruptScope();
 
  private:
-  struct sigaction before_;
+  struct sigaction before_, before_term_;
 };
 
 // Since the last scope began; stays true after it.

@@ -108,10 +108,12 @@ int OutOfMemory(bool json) {
   return Fail("error", json, {&d, 1});
 }
 
-// Only `run --system` shares its work among processes; mpirun starts all else
-// several times, as it does any program.
+// Only runs of a system know of processes that mpirun has started together; all
+// else it starts several times, as it does any program.
 bool SharesWork(int argc, char** argv) {
-  if (argc < 2 || std::string_view(argv[1]) != "run") return false;
+  if (argc < 2) return false;
+  const std::string_view verb = argv[1];
+  if (verb != "run" && verb != "profile") return false;
   for (int i = 2; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument == "--system" || argument.starts_with("--system=")) {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "frontend/cli/common.h"
 #include "isa/diagnostic.h"
@@ -54,6 +56,16 @@ absl::Status AgreeOn(const absl::Status& mine) {
     failure = Failure{0, d.rank.value_or(Processes().process()), mine};
   }
   return Processes().Agree(std::move(failure));
+}
+
+std::vector<std::string> GatherTexts(std::vector<std::string> mine) {
+  News news;
+  news.texts = std::move(mine);
+  std::vector<std::string> all;
+  for (News& one : Processes().Tell(std::move(news))) {
+    std::move(one.texts.begin(), one.texts.end(), std::back_inserter(all));
+  }
+  return all;
 }
 
 int ThreadsOfProcess() {

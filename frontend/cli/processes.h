@@ -2,6 +2,9 @@
 #ifndef TRNEMU_FRONTEND_CLI_PROCESSES_H_
 #define TRNEMU_FRONTEND_CLI_PROCESSES_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "collectives/exchange.h"
 
@@ -15,6 +18,8 @@ ProcessExchange& Processes();
 bool IsFirstProcess();
 // The first error of all processes, on all of them: what stops one stops all.
 absl::Status AgreeOn(const absl::Status& mine);
+// The texts of all processes, in the order of their numbers, on all of them.
+std::vector<std::string> GatherTexts(std::vector<std::string> mine);
 // Threads of this process when it is to use the whole host; 0: all, as alone.
 int ThreadsOfProcess();
 

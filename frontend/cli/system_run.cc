@@ -13,6 +13,9 @@
 namespace trnemu::cli {
 namespace {
 
+// Arrays of a rank of another process.
+constexpr size_t kNone = static_cast<size_t>(-1);
+
 // "3:x=x.npy" is rank 3's; without a number all ranks'.
 std::optional<int> RankOf(const std::string& text, size_t& rest) {
   int rank = 0;
@@ -58,12 +61,6 @@ absl::Status SystemRun::CheckOptions() const {
     if (!given) continue;
     return UsageError(Cat(option, " is of runs of one rank, not of --system"),
                       "leave it out, or --system");
-  }
-  if (Processes().processes() > 1 &&
-      (!args_.trace.empty() || !args_.expects.empty())) {
-    return UsageError(Cat(args_.trace.empty() ? "--expect" : "--trace",
-                          " needs all ranks in one process"),
-                      "run it without mpirun");
   }
   return absl::OkStatus();
 }
@@ -112,7 +109,8 @@ absl::StatusOr<std::vector<std::string>> SystemRun::OptionsOf(
       all.push_back(WithRank(text, rank));
     } else if (*of >= ranks()) {
       return UsageError(Cat(name, " ", text, ": there is no rank ", *of,
-                            "; the ", ranks(), " ranks are 0 to ", ranks() - 1));
+                            "; the ", ranks(), " ranks are 0 to ",
+                            ranks() - 1));
     } else if (*of == rank) {
       own.push_back(text.substr(rest));
     }
@@ -142,9 +140,13 @@ absl::Status SystemRun::ReadArrays() {
         problems_.push_back(std::move(d));
       }
     };
+    if (!IsHere(rank)) {
+      inputs_of_.push_back(kNone);
+      expected_of_.push_back(kNone);
+      continue;
+    }
     std::vector<Diagnostic> problems;
-    auto [in, new_in] =
-        known_inputs.try_emplace({&p, *inputs}, inputs_.size());
+    auto [in, new_in] = known_inputs.try_emplace({&p, *inputs}, inputs_.size());
     if (new_in) {
       inputs_.push_back(ReadInputs(p, *inputs, options_.values, problems));
     }
@@ -175,6 +177,12 @@ absl::Status SystemRun::Load() {
 
 absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
                                 int64_t max_records, bool traced) {
+  if (Processes().processes() > 1 && !profiled.empty()) {
+    return UsageError(
+        "profiles and traces are of ranks that one process runs, but mpirun "
+        "started several",
+        "run it without mpirun");
+  }
   progress_.Say(Cat("running on ", Describe(*topology_)));
   options_.interrupted = Interrupted;
   ClusterOptions cluster = ClusterOptionsOf(args_.system);
@@ -186,7 +194,9 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
     cluster.timelines.push_back(timelines_.back().get());
   }
   std::vector<Inputs> inputs;
-  for (const size_t of : inputs_of_) inputs.push_back(AsInputs(inputs_[of]));
+  for (const size_t of : inputs_of_) {
+    inputs.push_back(of == kNone ? Inputs() : AsInputs(inputs_[of]));
+  }
   auto result = RunCluster(topology_, programs_, inputs, options_, cluster,
                            hardware_, &Processes());
   if (!result.ok()) return result.status();
@@ -197,6 +207,7 @@ absl::Status SystemRun::Execute(const std::vector<bool>& profiled,
 std::vector<std::pair<int, NamedArray*>> SystemRun::expected() {
   std::vector<std::pair<int, NamedArray*>> all;
   for (int rank = 0; rank < ranks(); ++rank) {
+    if (!IsHere(rank)) continue;
     for (NamedArray& one : expected_[expected_of_[static_cast<size_t>(rank)]]) {
       all.emplace_back(rank, &one);
     }
@@ -207,12 +218,11 @@ std::vector<std::pair<int, NamedArray*>> SystemRun::expected() {
 ProfileReport SystemRun::Report(int rank) const {
   const auto r = static_cast<size_t>(rank);
   const auto& program = ProgramOf(rank);
-  const auto hardware =
-      hardware_ != nullptr
-          ? hardware_
-          : std::shared_ptr<const Hardware>(
-                &HardwareFor(topology_->system().target),
-                [](const Hardware*) {});
+  const auto hardware = hardware_ != nullptr
+                            ? hardware_
+                            : std::shared_ptr<const Hardware>(
+                                  &HardwareFor(topology_->system().target),
+                                  [](const Hardware*) {});
   return MakeProfileReport(program, hardware, timelines_[r],
                            result_.ranks[r].profile.end, program->name);
 }

@@ -23,7 +23,8 @@ class SystemRun {
   SystemRun(const RunArgs& args, Progress& progress)
       : args_(args), progress_(progress) {}
 
-  // What is wrong: the status, and beside it `problems` if there are several.
+  // On several processes each reads its own ranks' arrays. What is wrong: the
+  // status, and beside it `problems` if there are several.
   // Refuses options that are of one rank's runs.
   absl::Status Load();
   // Ranks whose timelines are kept; all of them if a trace is wanted.
@@ -42,7 +43,7 @@ class SystemRun {
     return hardware_ == nullptr ? std::vector<HardwareChange>()
                                 : ChangesFromStock(*hardware_);
   }
-  // --expect of each rank, by rank.
+  // --expect of each rank of this process, by rank.
   std::vector<std::pair<int, NamedArray*>> expected();
   // Of a rank that was profiled.
   ProfileReport Report(int rank) const;

@@ -14,10 +14,18 @@
 namespace trnemu::cli {
 namespace {
 
+// As it goes to the process that prints.
 struct RankComparison {
   int rank = 0;
-  Comparison comparison;
+  bool ok = false;
+  std::string text;
+  Json json;
 };
+
+RankComparison ParseComparison(const std::string& text) {
+  const Json json = Json::parse(text);
+  return {json["rank"], json["ok"], json["text"], json["json"]};
+}
 
 class SystemVerb {
  public:
@@ -31,7 +39,7 @@ class SystemVerb {
     absl::Status status =
         CheckPaths(FilesRead(args_), {{"--trace", args_.trace}});
     if (status.ok()) status = run_.Load();
-    status = AgreeOn(status);
+    status = AgreeOn(status);  // what stops one process stops all
     // From here on there are temporary files to remove.
     const InterruptScope scope;
     if (status.ok()) status = AgreeOn(OpenOutputs());
@@ -41,7 +49,7 @@ class SystemVerb {
           traced ? static_cast<size_t>(run_.ranks()) : 0, true);
       status = run_.Execute(profiled, Timeline::kDefaultLimit, traced);
     }
-    if (!status.ok() && Interrupted()) return StopInterrupted(status);
+    if (WasInterrupted(status)) return StopInterrupted(status);
     if (status.ok()) status = AgreeOn(WriteOutputs());
     if (status.ok()) status = AgreeOn(PublishOutputs());
     if (status.ok()) status = WriteTrace();
@@ -53,8 +61,16 @@ class SystemVerb {
  private:
   int FailWith(const absl::Status& status) {
     progress_.Stop();
-    return run_.problems().empty() ? Fail("run", args_.json, status)
-                                   : Fail("run", args_.json, run_.problems());
+    const auto& problems = run_.problems();
+    const bool own = !problems.empty() &&
+                     ToJson(problems.front()) == ToJson(DiagnosticOf(status));
+    return own ? Fail("run", args_.json, problems)
+               : Fail("run", args_.json, status);
+  }
+
+  // This process or another one.
+  static bool WasInterrupted(const absl::Status& status) {
+    return !status.ok() && DiagnosticOf(status).id == "limit.interrupted";
   }
 
   int StopInterrupted(const absl::Status& status) {
@@ -104,21 +120,15 @@ class SystemVerb {
   absl::Status WriteTrace() {
     if (args_.trace.empty()) return absl::OkStatus();
     progress_.Say("writing the trace");
-    return WriteText(args_.trace,
-                     run_.Trace(std::vector<bool>(
-                         static_cast<size_t>(run_.ranks()), true)));
+    return WriteText(
+        args_.trace,
+        run_.Trace(std::vector<bool>(static_cast<size_t>(run_.ranks()), true)));
   }
 
   int Report() {
-    std::vector<RankComparison> comparisons;
-    bool ok = true;
-    for (const auto& [rank, want] : run_.expected()) {
-      const auto& outputs =
-          run_.result().ranks[static_cast<size_t>(rank)].outputs;
-      comparisons.push_back({rank, Compare(outputs.at(want->tensor->name), *want,
-                                           args_.rtol, args_.atol)});
-      ok = ok && comparisons.back().comparison.ok();
-    }
+    const std::vector<RankComparison> comparisons = CompareAll();
+    const bool ok = std::all_of(comparisons.begin(), comparisons.end(),
+                                [](const auto& c) { return c.ok; });
     const int code = ok ? kSuccess : kFault;
     if (args_.json) {
       PrintReportJson(ok, code, comparisons);
@@ -141,15 +151,35 @@ class SystemVerb {
     return code;
   }
 
+  // Of the ranks of all processes.
+  std::vector<RankComparison> CompareAll() {
+    std::vector<std::string> texts;
+    for (const auto& [rank, want] : run_.expected()) {
+      const auto& outputs =
+          run_.result().ranks[static_cast<size_t>(rank)].outputs;
+      const Comparison c = Compare(outputs.at(want->tensor->name), *want,
+                                   args_.rtol, args_.atol);
+      const Json json = {{"rank", rank},
+                         {"ok", c.ok()},
+                         {"text", Describe(c)},
+                         {"json", cli::ToJson(c)}};
+      texts.push_back(json.dump(-1, ' ', true, Json::error_handler_t::replace));
+    }
+    std::vector<RankComparison> all;
+    for (const std::string& text : GatherTexts(std::move(texts))) {
+      all.push_back(ParseComparison(text));
+    }
+    return all;
+  }
+
   // Every one that does not hold, and how many do.
   static void PrintComparisons(const std::vector<RankComparison>& all) {
     int64_t good = 0;
     for (const RankComparison& c : all) {
-      if (c.comparison.ok()) {
+      if (c.ok) {
         ++good;
       } else {
-        PrintError(Cat("expect        rank ", c.rank, ": ",
-                       Describe(c.comparison), "\n"));
+        PrintError(Cat("expect        rank ", c.rank, ": ", c.text, "\n"));
       }
     }
     if (!all.empty()) {
@@ -171,10 +201,10 @@ class SystemVerb {
     json["outputs"] = Json::array();
     for (int r = 0; r < run_.ranks() && run_.options().values; ++r) {
       for (const Tensor* t : OutputsOf(run_.program(r))) {
-        const std::string path = outputs_.empty()
-                                     ? ""
-                                     : Cat(args_.output_dir, "/rank", r, "/",
-                                           FileNameOf(t->name));
+        const std::string path =
+            outputs_.empty()
+                ? ""
+                : Cat(args_.output_dir, "/rank", r, "/", FileNameOf(t->name));
         json["outputs"].push_back(
             {{"rank", r},
              {"name", t->name},
@@ -185,7 +215,7 @@ class SystemVerb {
     }
     json["expect"] = Json::array();
     for (const RankComparison& c : comparisons) {
-      Json one = cli::ToJson(c.comparison);
+      Json one = c.json;
       one["rank"] = c.rank;
       json["expect"].push_back(std::move(one));
     }

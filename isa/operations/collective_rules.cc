@@ -134,7 +134,7 @@ const Rule kOneTensor = {
       return SourcesOf(c).count == 1 && DestinationsOf(c).count == 1;
     },
     "srcs", "exactly one source and one destination are supported",
-    "call it once for each tensor", Layer::kApi};
+    "call it once for each tensor"};
 
 const Rule kMemory = {
     "collective.memory", "all(buf(x) == buf(srcs[0]) for x in srcs + dsts)",
@@ -299,7 +299,9 @@ const Rule kTrigger = {
 const Rule kSameSize = {
     "collective.size", "numel(dsts[i]) == numel(srcs[i])", kApi,
     [](const Call& c) { return Sizes(c, 1, 1); }, "dsts",
-    "each destination must have as many elements as its source"};
+    "each destination must have as many elements as its source; the first "
+    "{operand} has {size}",
+    "give both the same number of elements"};
 
 const Rule kGathered = {
     "collective.gathered_size", "numel(dsts[i]) == numel(srcs[i]) * ranks",
@@ -444,7 +446,7 @@ const Rule kNoDisplacements = {
     Layer::kApi};
 
 const Rule kRoot = {
-    "broadcast.root", "0 <= root < ranks", kApi,
+    "broadcast.root", "0 <= root < ranks", "docs/collectives.md",
     [](const Call& c) {
       const int64_t root = IntegerOf(c, "root", 0);
       const ReplicaGroups& groups = GroupsOf(c);
@@ -459,7 +461,7 @@ const Rule kRoot = {
     Evidence::kAssumed};
 
 const Rule kPeer = {
-    "collective.peer", "0 <= peer < 65536", kApi,
+    "collective.peer", "0 <= peer < 65536", "docs/collectives.md",
     [](const Call& c) {
       const int64_t peer =
           IntegerOf(c, "to_rank", IntegerOf(c, "from_rank", 0));

@@ -224,6 +224,11 @@ void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
   set("trigger", Value::OfEnum(e.instructions[0]->engine));
 }
 
+// The collectives of a stream go in order, as the parts of one queue do.
+bool HasOneQueue(const Call& c) {
+  return c.program->queue_sets[c.queue_set].queues == 1;
+}
+
 bool Lift(const Expansion& e, Call& c) {
   using S = slot::Collective;
   const size_t count = e.instructions.size();
@@ -280,7 +285,7 @@ bool Lift(const Expansion& e, Call& c) {
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
            a[S::kPriority].integer(), a[S::kBothCores].boolean());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
-  return true;
+  return HasOneQueue(c);
 }
 
 void ExpandV(const Call& c, Emitter& e) {
@@ -314,7 +319,7 @@ bool LiftV(const Expansion& e, Call& c) {
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
            a[S::kPriority].integer(), a[S::kBothCores].boolean());
   c.queue_set = static_cast<uint32_t>(a[S::kQueueSet].integer());
-  return true;
+  return HasOneQueue(c);
 }
 
 // A rule that speaks of a parameter by the name that it has here.

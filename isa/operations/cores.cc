@@ -232,7 +232,8 @@ bool LiftExchange(const Expansion& e, Call& c) {
       Value::OfEnum(attributes[S::kDmaEngine].as<DmaEngine>());
   c.values[exchange::kName] = Value::None();
   c.queue_set = static_cast<uint32_t>(attributes[S::kQueueSet].integer());
-  return true;
+  // As of any DMA (dma_copy.queues).
+  return c.program->queue_sets[c.queue_set].queues <= 16;
 }
 
 constexpr OperationInfo kCoreBarrier = {

@@ -93,6 +93,38 @@ def two_cores() -> trnemu.Program:
     return b.build()
 
 
+def ranks(target: str) -> trnemu.Program:
+    """A collective of each kind, between two ranks."""
+    b = trnemu.ProgramBuilder(target=target, name="ranks")
+    x, m = b.input("x", (4, 4), "float32"), b.inout("m", (4, 2), "uint32")
+    group = {"replica_group": [[0, 1]]}
+
+    def out(rows: int) -> trnemu.View:
+        return b.scratch(f"y{next(number)}", (rows, 4), "float32")
+    number = itertools.count()
+    b.all_reduce(srcs=[x, x], dsts=[out(4), out(4)], op="add", **group)
+    b.all_gather(srcs=[x], dsts=[out(8)], collective_dim=0, stream=1, **group)
+    b.reduce_scatter(srcs=[x], dsts=[out(2)], collective_dim=0, op="maximum", **group)
+    b.all_to_all(srcs=[x], dsts=[out(4)], collective_dim=0, trigger="gpsimd", **group)
+    b.collective_permute(srcs=[x], dsts=[out(4)], source_target_pairs=[[0, 1]])
+    b.collective_permute_implicit(srcs_by_channel=[x, x], dsts_by_channel=[out(4), out(4)],
+                                  channel_ids=[0, 1], **group)
+    b.collective_permute_implicit_reduce(srcs0_by_channel=[x], srcs1_by_channel=[x],
+                                         dsts_by_channel=[out(4)], op="add", **group)
+    b.all_to_all_v(srcs=[x], dsts=[out(4)], has_rdispls=True, metadata_tensor=m, **group)
+    b.broadcast(srcs=[x], dsts=[out(4)], root=1, **group)
+    b.collective_barrier(data=x, **group)
+    r = b.register_alloc()
+    b.rank_id(dst=r)
+    with b.fori_loop(0, 2) as i:
+        b.collective_permute_implicit_current_processing_rank_id(dst=r, iteration_id=i, **group)
+        s = b.sbuf((4, 4), "float32")
+        b.dma_copy(dst=s, src=x)
+        b.all_reduce(srcs=[s], dsts=[s], op="add", **group)
+    b.register_store(b.output("r", (1, 1), "int32"), r)
+    return b.build()
+
+
 def explicit(out: pathlib.Path) -> None:
     """Programs with semaphores of their own, as they are and with a mistake."""
     for number in range(1, 24, 2):  # odd ones are explicit
@@ -145,6 +177,8 @@ def main(directory: str) -> None:
             write(path, one_of_each(target, transpose), choice)
     write(out / "loops.trn", loops(), 0)
     write(out / "cores.trn", two_cores(), 1)
+    for choice, target in enumerate(trnemu.targets):
+        write(out / f"ranks-{target}.trn", ranks(target), 3 * choice)
     every_operation(out)
     explicit(out)
 

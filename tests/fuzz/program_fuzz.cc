@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include "collectives/cluster.h"
 #include "core/device.h"
 #include "isa/container.h"
+#include "isa/system.h"
 #include "isa/text.h"
 #include "isa/verify.h"
 
@@ -51,6 +53,37 @@ RunOptions OptionsOf(uint8_t choice) {
   return options;
 }
 
+bool HasCollectives(const Program& program) {
+  for (const CoreProgram& core : program.cores) {
+    for (Engine engine : kSequencers) {
+      for (const Instruction& i : core.stream(engine)) {
+        if (IsCollective(i.opcode) || i.opcode == Opcode::kRankId) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Two ranks of a system of its generation.
+absl::Status RunOnRanks(std::shared_ptr<const Program> program,
+                        const Inputs& inputs, uint8_t choice) {
+  const char* const names[] = {"trn1.32xlarge", "trn2.48xlarge", "trn3-gen1"};
+  auto system = FindSystem(names[static_cast<size_t>(program->target) - 2]);
+  if (!system.ok()) return system.status();
+  const int lnc = program->target == Target::kTrn1 ? 1 : 2;
+  auto topology = Topology::Make(*system, 2, lnc, {});
+  if (!topology.ok()) return topology.status();
+  RunOptions options = OptionsOf(choice);
+  options.order = Order::kTimed;
+  options.time = true;
+  options.stop_at_nan = false;
+  options.max_time_ns = 1e8;
+  ClusterOptions cluster;
+  cluster.threads = 1;
+  return RunCluster(*topology, {std::move(program)}, {inputs}, options, cluster)
+      .status();
+}
+
 void RunOnZeros(std::shared_ptr<const Program> program, uint8_t choice) {
   std::vector<std::vector<std::byte>> zeros;
   Inputs inputs;
@@ -62,6 +95,10 @@ void RunOnZeros(std::shared_ptr<const Program> program, uint8_t choice) {
     array.shape = t.shape;
     array.bytes = zeros.back();
     inputs[t.name] = array;
+  }
+  if (HasCollectives(*program)) {
+    const absl::Status status = RunOnRanks(program, inputs, choice);
+    if (!status.ok()) Require(status);
   }
   const auto result = RunProgram(std::move(program), inputs, OptionsOf(choice));
   if (!result.ok()) Require(result.status());

@@ -53,7 +53,7 @@ def test_ranks_that_disagree_are_told_who_and_in_what(what):
     usual = program(lambda b: all_reduce(b, 4))
     other = program(body)
     inputs = [ones() for _ in range(4)]
-    inputs[2] = ones(other.inputs["x"].shape)
+    inputs[2] = ones(other.inputs["x"][0])
     fault = fault_of([usual, usual, other, usual], inputs, 4)
     assert fault.id == "collective.mismatch" and fault.category == "illegal"
     assert said in fault.message and GROUP in fault.message

@@ -4,6 +4,8 @@ every order; what never comes is a deadlock that says so.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -377,3 +379,21 @@ def test_a_deadlock_says_which_exchange_was_not_come_to():
             k.swap(core, tile, tile, pipe)
     deadlock(k.run, "core 1 has not come to its own, instruction 2 on the sync",
              "core 0 has not come to its own, instruction 2 on the sync")
+
+
+@pytest.mark.parametrize("queues", [17, 255, 65535])
+def test_a_program_file_with_more_queues_than_there_are_is_refused(queues):
+    p = Pair()
+    for core in (0, 1):
+        own = p.load(core, np.full((2, 4), core, F32))
+        p.swap(core, own, p.empty(core, (2, 4)))
+    text = p.b.build().to_text()
+    lines = text.split("\n")
+    sets = {m[1] for line in lines if "SendRecv" in line
+            and (m := re.search(r"queue_set=(\d+)", line))}
+    for i, line in enumerate(lines):
+        if line.startswith("queue_set ") and line.split()[1] in sets:
+            lines[i] = re.sub(r"queues=\d+", f"queues={queues}", line)
+    with pytest.raises(trnemu.Fault) as info:
+        trnemu.run(trnemu.Program.from_text("\n".join(lines)), p.inputs)
+    assert info.value.id == "malformed.expansion"

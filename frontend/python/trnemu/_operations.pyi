@@ -1657,6 +1657,516 @@ class OperationMethods:
         Source: nki/api/nki/isa/__init__.py:2971-3049
         """
 
+    def all_reduce(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        op: _AluOp,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Reduces the sources of all ranks of a group, to each of them.
+
+        Element by element, in fp32, in the order in which the algorithm adds. Starts when every rank of the group has triggered it; src and dst may be the same tensor.
+
+        srcs: what this rank has; in hbm or sbuf
+        dsts: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        op: add, minimum or maximum
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:17-35
+        """
+
+    def all_gather(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        collective_dim: int,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Joins the sources of all ranks of a group, in its order, on each.
+
+        Bits. Along dimension 0, or 1 for tiles in SBUF.
+
+        srcs: what this rank has; in hbm or sbuf
+        dsts: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        collective_dim: the dimension that is joined or split
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:37-58
+        """
+
+    def reduce_scatter(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        collective_dim: int,
+        op: _AluOp,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Reduces the sources of all ranks; the i-th of a group gets part i.
+
+        As all_reduce, of which each rank has its part along dimension 0.
+
+        srcs: what this rank has; in hbm or sbuf
+        dsts: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        collective_dim: the dimension that is joined or split
+        op: add, minimum or maximum
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:144-164
+        """
+
+    def all_to_all(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        collective_dim: int,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Part j of rank i's source becomes part i of rank j's destination.
+
+        Bits; parts along dimension 0, ranks by their place in the group.
+
+        srcs: what this rank has; in hbm or sbuf
+        dsts: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        collective_dim: the dimension that is joined or split
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:166-183
+        """
+
+    def collective_permute(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        source_target_pairs: Sequence[Sequence[int]],
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Sends from the first rank of each pair to the second.
+
+        Bits. The destination of a rank that no pair sends to stays as it is.
+
+        srcs: what this rank has; in hbm or sbuf
+        dsts: what it receives; in hbm or sbuf
+        source_target_pairs: (source, target) ranks
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:266-287
+        """
+
+    def collective_permute_implicit(
+        self,
+        srcs_by_channel: Sequence[View | Sequence[View]],
+        dsts_by_channel: Sequence[View | Sequence[View]],
+        replica_group: Sequence[Sequence[int]],
+        channel_ids: Sequence[int] | None = None,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Sends to the next rank of the group, around, a tensor a channel.
+
+        Bits.
+
+        srcs_by_channel: what this rank sends, a channel each; in hbm or sbuf
+        dsts_by_channel: what it receives, a channel each; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        channel_ids: 0, 1, ... of the channels; (0,) if it is left out
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:289-319
+        """
+
+    def collective_permute_implicit_reduce(
+        self,
+        srcs0_by_channel: Sequence[View | Sequence[View]],
+        srcs1_by_channel: Sequence[View | Sequence[View]],
+        dsts_by_channel: Sequence[View | Sequence[View]],
+        replica_group: Sequence[Sequence[int]],
+        op: _AluOp,
+        channel_ids: Sequence[int] | None = None,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Sends srcs0 op srcs1 to the next rank of the group, around.
+
+        Computed in fp32 and rounded to the tensors' dtype by the sender.
+
+        srcs0_by_channel: left operands, a channel each; in hbm or sbuf
+        srcs1_by_channel: right operands; in hbm or sbuf
+        dsts_by_channel: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        op: add, minimum or maximum
+        channel_ids: 0, 1, ... of the channels; (0,) if it is left out
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:321-355
+        """
+
+    def all_gather_v(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        metadata_tensor: View,
+        recv_counts_known: bool = False,
+        has_rdispls: bool = False,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """all_gather of as many elements as each rank's metadata say.
+
+        Flat elements src[displ : displ + count] of rank s go to slot s of dst, numel(dst) / ranks elements each; the rest of a slot stays as it is. Row 0 of the metadata is the count, row 1 the displacement (first column); row 2 gets the received counts unless recv_counts_known.
+
+        srcs: one tensor: what this rank has; in hbm or sbuf
+        dsts: one tensor: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        metadata_tensor: uint32: rows of counts and displacements; in hbm or sbuf
+        recv_counts_known: leaves the row of received counts as it is
+        has_rdispls: a fourth row says where received blocks go
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:60-142
+        """
+
+    def all_to_all_v(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        metadata_tensor: View,
+        recv_counts_known: bool = False,
+        has_rdispls: bool = False,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """all_to_all of as many elements as each rank's metadata say.
+
+        src[displs[r] : displs[r] + counts[r]] goes to rank r, to its slot of this rank or, with has_rdispls, where row 3 of the receiver's metadata says; other bytes of dst stay as they are.
+
+        srcs: one tensor: what this rank has; in hbm or sbuf
+        dsts: one tensor: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        metadata_tensor: uint32: rows of counts and displacements; in hbm or sbuf
+        recv_counts_known: leaves the row of received counts as it is
+        has_rdispls: a fourth row says where received blocks go
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:185-264
+        """
+
+    def broadcast(
+        self,
+        srcs: Sequence[View],
+        dsts: Sequence[View],
+        replica_group: Sequence[Sequence[int]],
+        root: int = 0,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """The sources of the group's root, on each rank; of trnemu.
+
+        Bits. Not in nki.collectives.
+
+        srcs: what this rank has; in hbm or sbuf
+        dsts: what it receives; in hbm or sbuf
+        replica_group: lists of ranks, each of which meets among itself
+        root: the position, in each group, of who has the data
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+        """
+
+    def send(
+        self,
+        src: View,
+        to_rank: int,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Sends a tensor to the rank that receives it with recv; of trnemu.
+
+        The k-th send to a rank meets the k-th recv of it there; size and dtype must agree. Not in nki.collectives.
+
+        src: what this rank sends; in hbm or sbuf
+        to_rank: who receives it
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+        """
+
+    def recv(
+        self,
+        dst: View,
+        from_rank: int,
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Receives a tensor from the rank that sends it; of trnemu.
+
+        See send.
+
+        dst: where it goes; in hbm or sbuf
+        from_rank: who sends it
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+        """
+
+    def collective_barrier(
+        self,
+        data: View,
+        replica_group: Sequence[Sequence[int]],
+        priority: int | None = None,
+        name: str | None = None,
+        stream: int = 0,
+        trigger: _Engine = 'unknown',
+        both_cores: bool = False,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """Is complete when all ranks of a group have triggered it; of trnemu.
+
+        After this rank's earlier accesses to data, and before its later ones. Not in nki.collectives.
+
+        data: earlier accesses of it come before, later ones after; in hbm
+        replica_group: lists of ranks, each of which meets among itself
+        priority: 0 to 3, lower is more urgent (trn3)
+        name: label for tooling
+        stream: of trnemu: the collective stream; those of one go in order
+        trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+        """
+
+    def rank_id(
+        self,
+        dst: Register,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """The rank that executes it, into a register.
+
+        Ranks are numbered over the system (docs/collectives.md).
+
+        dst: the register that is written
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:393
+        """
+
+    def collective_permute_implicit_current_processing_rank_id(
+        self,
+        dst: Register,
+        iteration_id: Register | int,
+        replica_group: Sequence[Sequence[int]],
+        channel_id: int = 0,
+        name: str | None = None,
+        *,
+        wait: Sequence[Wait | tuple[Semaphore, int]] = (),
+        signal: Sequence[Signal | tuple[Semaphore, int]] = (),
+    ) -> None:
+        """The rank whose data a step of an implicit ring has, into a register.
+
+        Of iteration 0 the rank's own; of iteration i that of the i-th rank before it in its replica group, around.
+
+        dst: the register that is written
+        iteration_id: the step of the ring, from 0
+        replica_group: lists of ranks, each of which meets among itself
+        channel_id: the channel
+        name: label for tooling
+        wait: [(semaphore, n)] or [Wait(...)], before it starts
+        signal: [(semaphore, k)] or [Signal(...)], when it is complete
+
+        Raises Fault if a rule is broken, TypeError for a wrong argument.
+
+        Source: nki/api/nki/collectives/__init__.py:357
+        """
+
     def register_alloc(
         self,
         x: int | None = None,

@@ -112,6 +112,11 @@ class SystemResult:
         """The outputs of each rank."""
         return [rank.outputs for rank in self.ranks]
 
+    @property
+    def diagnostics(self) -> list[_trnemu.Finding]:
+        """What was found and did not stop the run, rank by rank."""
+        return [d for rank in self.ranks for d in rank.diagnostics]
+
     def save_trace(
         self, path: str | pathlib.Path, ranks: Iterable[int] | None = None
     ) -> None:
@@ -134,11 +139,6 @@ class SystemResult:
         ]
         text = self._trace.text(data, "system")
         pathlib.Path(path).write_text(text, encoding="utf-8")
-
-    @property
-    def diagnostics(self) -> list[_trnemu.Finding]:
-        """What was found and did not stop the run, rank by rank."""
-        return [d for rank in self.ranks for d in rank.diagnostics]
 
     def __repr__(self) -> str:
         return (
