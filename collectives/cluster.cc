@@ -156,7 +156,6 @@ class Cluster {
   absl::Status TakeMoves();
   absl::Status StartReady();
   absl::Status Start(const std::shared_ptr<Meeting>& meeting);
-  absl::Status CheckRoutes(const Plan& plan, const Meeting& meeting);
   absl::StatusOr<std::shared_ptr<const Plan>> PlanOf(const Problem& problem,
                                                      const Meeting& meeting);
   absl::Status Admit(const Meeting& meeting);
@@ -433,27 +432,6 @@ absl::Status Cluster::StartReady() {
   for (const auto& meeting : meetings_.TakeReady()) {
     absl::Status ok = Start(meeting);
     if (!ok.ok()) return ok;
-  }
-  return absl::OkStatus();
-}
-
-// With failed links there may be no way for a move.
-absl::Status Cluster::CheckRoutes(const Plan& plan, const Meeting& meeting) {
-  bool failed = false;
-  for (size_t i = 0; i < topology_->links().size(); ++i) {
-    failed = failed || topology_->failed(static_cast<int32_t>(i));
-  }
-  if (!failed) return absl::OkStatus();
-  const auto chip_of = [&](int32_t member) {
-    return topology_->ChipOf(static_cast<int>(
-        meeting.members[static_cast<size_t>(member)]));
-  };
-  for (const Move& move : plan.moves) {
-    MembersOfMove(plan, move, reads_, writes_);
-    for (const int32_t member : writes_) {
-      const auto route = topology_->Route(chip_of(move.member), chip_of(member));
-      if (!route.ok()) return route.status();
-    }
   }
   return absl::OkStatus();
 }

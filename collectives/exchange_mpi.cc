@@ -98,16 +98,16 @@ void serialize(Archive& a, trnemu::RunResult& r, unsigned) {
 
 template <typename Archive>
 void save(Archive& a, const trnemu::News& n, unsigned) {
-  const auto& [next, calls, ended, stalls, failure, results] = n;
+  const auto& [next, calls, ended, stalls, failure, results, texts] = n;
   const bool failed = failure.has_value();
-  a << next << calls << ended << stalls << results << failed;
+  a << next << calls << ended << stalls << results << texts << failed;
   if (failed) a << *failure;
 }
 template <typename Archive>
 void load(Archive& a, trnemu::News& n, unsigned) {
-  auto& [next, calls, ended, stalls, failure, results] = n;
+  auto& [next, calls, ended, stalls, failure, results, texts] = n;
   bool failed = false;
-  a >> next >> calls >> ended >> stalls >> results >> failed;
+  a >> next >> calls >> ended >> stalls >> results >> texts >> failed;
   if (failed) a >> failure.emplace();
 }
 template <typename Archive>
