@@ -1667,6 +1667,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1683,6 +1684,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1701,6 +1703,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1717,6 +1720,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1736,6 +1740,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1753,6 +1758,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1771,6 +1777,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1787,6 +1794,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1804,6 +1812,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1819,6 +1828,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1837,6 +1847,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1853,6 +1864,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1873,6 +1885,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1891,6 +1904,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1911,6 +1925,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1929,6 +1944,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1949,6 +1965,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -1967,6 +1984,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -1985,6 +2003,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -2001,6 +2020,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -2015,6 +2035,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -2029,6 +2050,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -2043,6 +2065,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -2057,6 +2080,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 
@@ -2071,6 +2095,7 @@ class OperationMethods:
         name: str | None = None,
         stream: int = 0,
         trigger: _Engine = 'unknown',
+        both_cores: bool = False,
         *,
         wait: Sequence[Wait | tuple[Semaphore, int]] = (),
         signal: Sequence[Signal | tuple[Semaphore, int]] = (),
@@ -2085,6 +2110,7 @@ class OperationMethods:
         name: label for tooling
         stream: of trnemu: the collective stream; those of one go in order
         trigger: of trnemu: the sequencer that triggers and waits; sync
+        both_cores: of trnemu: the program's other core calls it too, with the same tensors: one collective
         wait: [(semaphore, n)] or [Wait(...)], before it starts
         signal: [(semaphore, k)] or [Signal(...)], when it is complete
 

@@ -582,6 +582,46 @@ class Device:
 
     def load(self, program: Program, allow: Sequence[str], max_host_memory: int | None = None) -> Executable: ...
 
+def system_names() -> list[str]:
+    """The systems that are described."""
+
+class SystemTrace:
+    """What a run of a system leaves."""
+
+    def text(self, profiles: Sequence[ProfileData], name: str) -> str: ...
+
+class SystemData:
+    """What trnemu.System is made of."""
+
+    def __init__(self, name: str, text: str, ranks: int | None, lnc: int, fail_links: Sequence[str]) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def ranks(self) -> int: ...
+
+    @property
+    def lnc(self) -> int: ...
+
+    @property
+    def ranks_per_chip(self) -> int: ...
+
+    @property
+    def chips(self) -> int: ...
+
+    @property
+    def links(self) -> list[str]: ...
+
+    def rings(self, group: Sequence[int]) -> list[list[int]]: ...
+
+    def run(self, programs: list[Program], inputs: list[list[tuple[str, str, tuple[int, ...], Any]]], options: dict[str, Any], cluster: dict[str, Any], max_records: int, /) -> tuple[list[Result], dict[str, Any], list[ProfileData], SystemTrace | None]: ...
+
+    def collective(self, operation: str, query: dict[str, Any], /) -> list[dict[str, Any]]: ...
+
 def cost_table(operation: str, sizes: list[int], dtypes: list[Any], placements: list[str], targets: list[str], op: str, engine: str, partitions: int, hardware: str = '', name: str = '') -> list[dict[str, Any]]:
     """Rows of a simulated cost table; trnemu.bench is the interface."""
 
