@@ -44,10 +44,6 @@ class SystemRun {
     return hardware_ == nullptr ? std::vector<HardwareChange>()
                                 : ChangesFromStock(*hardware_);
   }
-  std::vector<HardwareChange> hardware_changes() const {
-    return hardware_ == nullptr ? std::vector<HardwareChange>()
-                                : ChangesFromStock(*hardware_);
-  }
   // --expect of each rank of this process, by rank.
   std::vector<std::pair<int, NamedArray*>> expected();
   // Of a rank that was profiled.

@@ -484,7 +484,7 @@ const Rule kPeer = {
 const Rule kBothCores = {
     "collective.both_cores",
     "not both_cores or (lnc == 2 and all in HBM)",
-    "",
+    "nki/get-started/about/lnc.rst:147",
     [](const Call& c) {
       return !c[ParameterIndex(*c.operation, "both_cores")].boolean() ||
              (c.program->cores.size() == 2 && AllTensors(c, [](const Value& v) {

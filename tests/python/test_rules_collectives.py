@@ -359,6 +359,14 @@ def test_a_peer_is_a_rank():
         refused("collective.peer", add(-1))
 
 
+def test_a_collective_of_both_cores_has_two_cores_and_tensors_in_hbm():
+    def add(space: str) -> Adds:
+        return call("all_reduce", space=space, op="add", both_cores=True)
+    refused("collective.both_cores", add("hbm"), cores=1)
+    legal(add("hbm"), cores=2)
+    refused("collective.both_cores", add("sbuf"), cores=2)
+
+
 def test_every_rule_of_collectives_is_tried_here():
     """By its id, in this file."""
     text = open(__file__).read()
