@@ -14,7 +14,6 @@
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/tensors.h"
 #include "isa/hardware_diff.h"
-#include "isa/hardware_diff.h"
 
 namespace trnemu::cli {
 
@@ -40,10 +39,6 @@ class SystemRun {
   const Program& program(int rank) const { return *ProgramOf(rank); }
   const ClusterResult& result() const { return result_; }
   const RunOptions& options() const { return options_; }
-  std::vector<HardwareChange> hardware_changes() const {
-    return hardware_ == nullptr ? std::vector<HardwareChange>()
-                                : ChangesFromStock(*hardware_);
-  }
   std::vector<HardwareChange> hardware_changes() const {
     return hardware_ == nullptr ? std::vector<HardwareChange>()
                                 : ChangesFromStock(*hardware_);
