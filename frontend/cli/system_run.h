@@ -14,7 +14,6 @@
 #include "frontend/cli/run_options.h"
 #include "frontend/cli/tensors.h"
 #include "isa/hardware_diff.h"
-#include "isa/hardware_diff.h"
 
 namespace trnemu::cli {
 

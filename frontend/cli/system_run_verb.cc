@@ -1,11 +1,9 @@
 // trnemu run --system: a program on every rank of a system.
 #include <algorithm>
-#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "frontend/cli/expect.h"
-#include "frontend/cli/hardware_report.h"
 #include "frontend/cli/hardware_report.h"
 #include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
@@ -139,7 +137,6 @@ class SystemVerb {
     PrintError(WarningsText(run_));
     Print(SystemText(run_));
     Print(HardwareText(args_.hardware, run_.hardware_changes(), 14));
-    Print(HardwareText(args_.hardware, run_.hardware_changes(), 14));
     if (!run_.options().values) {
       Print("\nNo values were computed (--values off).\n");
     } else if (outputs_.empty()) {
@@ -198,9 +195,6 @@ class SystemVerb {
     json["programs"] = args_.programs;
     json["target"] = std::string(Name(run_.topology().system().target));
     AddSystemJson(run_, json);
-    if (!args_.hardware.empty()) {
-      json["hardware"] = HardwareJson(args_.hardware, run_.hardware_changes());
-    }
     if (!args_.hardware.empty()) {
       json["hardware"] = HardwareJson(args_.hardware, run_.hardware_changes());
     }
