@@ -42,17 +42,24 @@ class SystemVerb {
     status = AgreeOn(status);  // what stops one process stops all
     // From here on there are temporary files to remove.
     const InterruptScope scope;
-    if (status.ok()) status = AgreeOn(OpenOutputs());
+    // The first process makes the directory above all, and removes it last.
+    if (status.ok()) {
+      status = AgreeOn(IsFirstProcess() ? OpenOutputs() : absl::OkStatus());
+    }
+    if (status.ok()) {
+      status = AgreeOn(IsFirstProcess() ? absl::OkStatus() : OpenOutputs());
+    }
     if (status.ok()) {
       const bool traced = !args_.trace.empty();
       const std::vector<bool> profiled(
           traced ? static_cast<size_t>(run_.ranks()) : 0, true);
       status = run_.Execute(profiled, Timeline::kDefaultLimit, traced);
     }
-    if (WasInterrupted(status)) return StopInterrupted(status);
     if (status.ok()) status = AgreeOn(WriteOutputs());
     if (status.ok()) status = AgreeOn(PublishOutputs());
     if (status.ok()) status = WriteTrace();
+    if (!status.ok()) DiscardOutputs();
+    if (WasInterrupted(status)) return StopInterrupted(status);
     progress_.Stop();
     if (!status.ok()) return FailWith(status);
     return Report();
@@ -97,6 +104,13 @@ class SystemVerb {
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
+  }
+
+  // On all processes.
+  void DiscardOutputs() {
+    if (!IsFirstProcess()) outputs_.clear();
+    (void)AgreeOn(absl::OkStatus());
+    while (!outputs_.empty()) outputs_.pop_back();
   }
 
   absl::Status WriteOutputs() {
