@@ -159,7 +159,8 @@ TEST(Topology, EveryRouteIsAChainOfLinksFromOneChipToTheOther) {
     for (int a = 0; a < t->chips(); ++a) {
       for (int b = 0; b < t->chips(); ++b) {
         int at = a;
-        for (const int32_t link : *t->Route(a, b)) {
+        const auto way = t->Route(a, b);
+        for (const int32_t link : *way) {
           EXPECT_EQ(t->links()[static_cast<size_t>(link)].from, at);
           at = t->links()[static_cast<size_t>(link)].to;
         }
@@ -179,7 +180,8 @@ TEST(Topology, AFailedLinkIsAvoidedByAShortestWayThatIsLeft) {
               std::string(failed).find('>') == std::string::npos ? 62u : 63u);
     for (int a = 0; a < 16; ++a) {
       for (int b = 0; b < 16; ++b) {
-        for (const int32_t link : *t->Route(a, b)) {
+        const auto way = t->Route(a, b);
+        for (const int32_t link : *way) {
           EXPECT_FALSE(t->failed(link));
         }
         EXPECT_EQ(static_cast<int>(t->Route(a, b)->size()), Distance(up, a, b));
@@ -260,7 +262,8 @@ TEST(Topology, NodesOfAClusterReachEachOtherThroughTheNetwork) {
   EXPECT_THAT(RouteOf(*t, 3, 37),
               ElementsAre("chip 3 > network", "network > chip 37"));
   double latency = 0;
-  for (const int32_t link : *t->Route(3, 37)) {
+  const auto way = t->Route(3, 37);
+  for (const int32_t link : *way) {
     const Link& l = t->links()[static_cast<size_t>(link)];
     EXPECT_EQ(l.kind, Link::Kind::kNetwork);
     EXPECT_EQ(l.bandwidth, 25);

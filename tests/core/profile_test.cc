@@ -327,8 +327,10 @@ TEST(TimelineTest, FindsTheChangeThatAWaitNeededThoughOthersFollowed) {
 // The first, alone from 700, is done at 1000, having 100 of its own left at 800
 // when the other comes; that one has 150 left then.
 TEST(SharedEngineTest, TheHbmRateIsThatOfTheEngineHoweverManyShareIt) {
-  absl::StatusOr<Program> program = FromText(kProgram);
-  ASSERT_TRUE(program.ok());
+  absl::StatusOr<Program> text = FromText(kProgram);
+  ASSERT_TRUE(text.ok());
+  // Records point at its instructions.
+  const auto program = std::make_shared<const Program>(*std::move(text));
   auto timeline = std::make_shared<Timeline>();
   timeline->Begin(*program);
   const auto part = [&](double from, double to, double busy, uint8_t queue) {
@@ -346,7 +348,7 @@ TEST(SharedEngineTest, TheHbmRateIsThatOfTheEngineHoweverManyShareIt) {
   part(800, 1150, 250, 1);
   AddRow(*timeline, program->cores[0].stream(Engine::kSync)[0], 0, 0, 50, 50);
   const ProfileReport report =
-      MakeProfileReport(std::make_shared<const Program>(*program),
+      MakeProfileReport(program,
                         {&HardwareFor(Target::kTrn2), [](const Hardware*) {}},
                         std::move(timeline), Ns(1150), "k");
   // 20 B/ns from 700 to 1150, and nothing after it.
