@@ -156,8 +156,12 @@ absl::StatusOr<CallInfo> InfoOf(const CollectiveCall& call, uint32_t rank,
                      " calls it, but is in no list of its replica group"));
   }
   if (info.members.size() == 2 && info.members[0] == info.members[1]) {
-    return MakeFault(Category::kIllegal, "collective.rank",
-                     absl::StrCat("rank ", rank, " sends to itself"));
+    Diagnostic d;
+    d.category = Category::kIllegal;
+    d.id = "collective.rank";
+    d.message = absl::StrCat("rank ", rank, " sends to itself");
+    d.remedy = "copy with dma_copy, or name another rank";
+    return ToStatus(std::move(d));
   }
   const auto position =
       std::find(info.members.begin(), info.members.end(), rank) -

@@ -893,11 +893,13 @@ absl::Status CheckRequest(const Topology& topology, size_t programs,
                           const ClusterOptions& cluster) {
   const auto ranks = static_cast<size_t>(topology.ranks());
   const auto wrong = [&](std::string_view what, size_t count) {
-    return MakeFault(Category::kInput, "option.ranks",
-                     absl::StrCat("there are ", count, " ", std::string(what),
-                                  " for ", ranks,
-                                  " ranks: give one for all, "
-                                  "or one for each"));
+    Diagnostic d;
+    d.category = Category::kInput;
+    d.id = "option.ranks";
+    d.message = absl::StrCat("there are ", count, " ", std::string(what),
+                             " for ", ranks, " ranks");
+    d.remedy = "give one for all ranks, or one for each";
+    return ToStatus(std::move(d));
   };
   if (programs != 1 && programs != ranks) return wrong("programs", programs);
   if (inputs != 1 && inputs != ranks) return wrong("sets of inputs", inputs);

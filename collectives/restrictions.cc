@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kNki = "nki/api/nki/collectives/__init__.py";
 
-Diagnostic Refusal(std::string_view id, std::string message,
-                   std::string rule, std::string remedy) {
+Diagnostic Refusal(std::string_view id, std::string message, std::string rule,
+                   std::string remedy) {
   Diagnostic d;
   d.category = Category::kIllegal;
   d.id = id;
@@ -24,7 +24,9 @@ Diagnostic Refusal(std::string_view id, std::string message,
   return d;
 }
 
-std::string Line(int line) { return absl::StrCat(std::string(kNki), ":", line); }
+std::string Line(int line) {
+  return absl::StrCat(std::string(kNki), ":", line);
+}
 
 // Members of each chip.
 std::map<int, int> ChipsOf(const Meeting& m, const Topology& topology) {
@@ -56,8 +58,8 @@ void CheckChannel(const Meeting& m, const Topology& topology,
   found.push_back(Refusal(
       "collective.channel",
       absl::StrCat("a group of ", m.members.size(), " ranks on ",
-                   ChipsOf(m, topology).size(),
-                   " devices has channels 0 to ", most - 1,
+                   ChipsOf(m, topology).size(), " devices has channels 0 to ",
+                   most - 1,
                    whole ? "" : ", since it has not all devices of a node",
                    ", but this is channel ", channel),
       Line(308),
@@ -119,8 +121,8 @@ void CheckAllToAllV(const Meeting& m, const Topology& topology,
                      "supported with lnc 2 among all ranks of several "
                      "devices, in order, but lnc is ",
                      topology.lnc(), " and the group has ", m.members.size(),
-                     " ranks on ", ChipsOf(m, topology).size(),
-                     " devices of ", topology.ranks_per_chip(), " each"),
+                     " ranks on ", ChipsOf(m, topology).size(), " devices of ",
+                     topology.ranks_per_chip(), " each"),
         Line(197),
         "let the group have all ranks of its devices; give those that take no "
         "part a send count of 0"));
@@ -154,8 +156,9 @@ void CheckPermute(const Meeting& m, const Topology& topology,
   for (const auto& pair : m.first().pairs) {
     from.insert(pair[0]);
     to.insert(pair[1]);
-    const auto route = topology.Route(topology.ChipOf(static_cast<int>(pair[0])),
-                                      topology.ChipOf(static_cast<int>(pair[1])));
+    const auto route =
+        topology.Route(topology.ChipOf(static_cast<int>(pair[0])),
+                       topology.ChipOf(static_cast<int>(pair[1])));
     const size_t most =
         topology.system().join == SystemDescription::Join::kSwitch ? 2 : 1;
     if (route.ok() && route->size() > most && why.empty()) {
@@ -167,9 +170,9 @@ void CheckPermute(const Meeting& m, const Topology& topology,
     std::vector<uint32_t> ends;
     std::set_symmetric_difference(from.begin(), from.end(), to.begin(),
                                   to.end(), std::back_inserter(ends));
-    why = absl::StrCat("rank ", ends[0], from.contains(ends[0])
-                                             ? " sends and does not receive"
-                                             : " receives and does not send");
+    why = absl::StrCat("rank ", ends[0],
+                       from.contains(ends[0]) ? " sends and does not receive"
+                                              : " receives and does not send");
   }
   if (why.empty()) return;
   Diagnostic d = Refusal(

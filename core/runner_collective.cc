@@ -3,6 +3,7 @@
 // is the transport's (core/transport.h).
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "core/collective_touch.h"
@@ -159,7 +160,6 @@ CollectiveCall::Tensors Runner::TakeTensors(Sequencer& s,
   const bool counts = s.next->opcode == Opcode::kCollectiveV;
   using C = slot::Collective;
   using V = slot::CollectiveV;
-  if (counts || a[C::kTensor].integer() == 0) call = {};
   call.instruction = s.next;
   call.core = s.core;
   call.kind = a[C::kKind].as<CollectiveKind>();
@@ -209,6 +209,15 @@ absl::Status Runner::StepCollective(Sequencer& s) {
   const bool counts = s.next->opcode == Opcode::kCollectiveV;
   const bool goes_on = !counts && attributes[C::kTensor].integer() > 0;
   const int64_t previous = goes_on ? call.ticket : -1;
+  const int64_t tensor = counts ? 0 : attributes[C::kTensor].integer();
+  if (tensor != static_cast<int64_t>(call.tensors.size())) {
+    return MakeFault(
+        Category::kMalformed, "malformed.collective",
+        absl::StrCat("tensor ", tensor, " of a collective is given after ",
+                     call.tensors.size(),
+                     " others: a branch leads into its list of tensors, or "
+                     "out of it"));
+  }
   const CollectiveCall::Tensors tensors = TakeTensors(s, call);
   const bool last = counts || attributes[C::kTensors].integer() ==
                                   static_cast<int64_t>(call.tensors.size()) + 1;
@@ -240,7 +249,9 @@ absl::Status Runner::StepCollective(Sequencer& s) {
   s.issue_ready = s.earliest + cost.trigger;
   s.last_completion = std::max(s.last_completion, s.issue_ready);
   if (!last) return absl::OkStatus();
-  return call.both_cores ? MeetOtherCore(call) : transport_->Trigger(call);
+  CollectiveCall whole = std::exchange(call, {});
+  return whole.both_cores ? MeetOtherCore(std::move(whole))
+                          : transport_->Trigger(std::move(whole));
 }
 
 // The k-th collective of both cores on one core is the k-th on the other.

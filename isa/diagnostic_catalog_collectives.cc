@@ -143,10 +143,16 @@ constexpr CatalogEntry kEntries[] = {
      "Let the pairs go round, as [[0, 1], [1, 0]], among ranks of one device "
      "or of neighbours.",
      Severity::kWarning, true},
+    {"malformed.collective", kMalformed,
+     "A collective of several tensors is a row of instructions, one for each; "
+     "a branch of the program file leads into the row or out of it, so that "
+     "the collective is given some of them only.",
+     "a branch whose target is the second instruction of an all_reduce of two "
+     "tensors",
+     "Let branches go to the first instruction of an operation."},
     {"internal.collective", kInternal,
      "A bug in trnemu: a collective reached an engine that computes.",
-     "never, in a released version",
-     "Please report it, with the program."},
+     "never, in a released version", "Please report it, with the program."},
     {"internal.collective_shape", kInternal,
      "A bug in trnemu: a group's shape that no algorithm takes.",
      "never, in a released version",

@@ -92,7 +92,7 @@ constexpr CatalogEntry kEntries[] = {
      "trnemu info --only numerics lists them."},
     {"unsupported.verb", kUnsupported,
      "The verb is part of the contract, but not of this version of trnemu.",
-     "trnemu profile k.trn", "The message says what to use now."},
+     "trnemu assess model.py without the Python package", "The message says what to install."},
     {"host.processor", kUnsupported,
      "The processor lacks what the kernels are compiled for: AVX2 and FMA, "
      "or NEON.",

@@ -369,8 +369,7 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
     access.write = specs[o].role != Role::kIn;
     access.owns = i.opcode != Opcode::kPsumReset;
     access.vague = TouchesPart(i.opcode, o);
-    if (i.opcode == Opcode::kCollectiveV &&
-        o == slot::CollectiveV::kMetadata) {
+    if (i.opcode == Opcode::kCollectiveV && o == slot::CollectiveV::kMetadata) {
       access.write = true;
       ForEachMetadataRow(core, i, [&](const Access& rows, Role role) {
         if (role == Role::kOut) EnterOperand(rows, access, clock);
@@ -390,8 +389,7 @@ void RaceDetector::EnterOperands(const Instruction& i, RaceAccess access,
   }
 }
 
-bool RaceDetector::TouchesOperand(const CoreProgram& core,
-                                  const Instruction& i,
+bool RaceDetector::TouchesOperand(const CoreProgram& core, const Instruction& i,
                                   size_t operand) const {
   if (i.opcode == Opcode::kCollectiveV) return true;
   using S = slot::Collective;

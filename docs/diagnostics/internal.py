@@ -3,6 +3,9 @@
 #% internal.collective
 #! A bug in trnemu; no program is known that reports it.
 
+#% internal.collective_check
+#! A bug in trnemu; no program is known that reports it.
+
 #% internal.collective_problem
 #! A bug in trnemu; no program is known that reports it.
 

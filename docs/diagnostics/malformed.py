@@ -34,6 +34,17 @@ data[17] = 255  # fix: leave out
 open("bad.trn", "wb").write(data)
 p = trnemu.Program.load("bad.trn")
 
+#% malformed.collective
+b = trnemu.ProgramBuilder(target="trn2")
+x = b.inout("x", (4, 8), "float32")
+with b.fori_loop(0, 2):
+    b.all_reduce(srcs=[x[:2], x[2:]], dsts=[x[:2], x[2:]], replica_group=[[0, 1]], op="maximum")
+text = b.build().to_text()
+assert "op=less target=3" in text
+text = text.replace("op=less target=3", "op=less target=4")  # fix: leave out
+r = trnemu.System("trn2.48xlarge", ranks=2).run(
+    trnemu.Program.from_text(text), {"x": np.ones((4, 8), np.float32)})
+
 #% malformed.unknown_field
 data = open("k.trn", "rb").read()
 data = data.replace(b"\x12\x04trn2", b"\x7a\x04trn2")  # fix: leave out

@@ -16,8 +16,14 @@ p = trnemu.Program.load("k.trn")
 x = np.ones((4, 8), np.float32)
 r = trnemu.explore(p, {"x": x}, 0)  # fix: r = trnemu.explore(p, {"x": x}, 3)
 
+#% option.collective shell
+trnemu collective all_reduce --ranks 4 --size 1KiB --streams 9  # fix: trnemu collective all_reduce --ranks 4 --size 1KiB --streams 2
+
 #% option.fail_link shell
 trnemu info --system trn2.48xlarge --fail-link 0-5  # fix: trnemu info --system trn2.48xlarge --fail-link 0-1
+
+#% option.group shell
+trnemu collective all_reduce --ranks 8 --size 1KiB --group-size 3  # fix: trnemu collective all_reduce --ranks 8 --size 1KiB --group-size 4
 
 #% option.hardware
 #! The command reports input.hardware first; for callers from C++.

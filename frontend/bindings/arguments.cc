@@ -45,8 +45,7 @@ struct Names {
 // Not the rest of a list, nor, in a kernel of nki, what is not nki.isa's.
 bool IsVisible(std::string_view name, bool nki) {
   if (name.ends_with("]")) return false;
-  return !nki ||
-         (name != "trigger" && name != "queues" && name != "stream");
+  return !nki || (name != "trigger" && name != "queues" && name != "stream");
 }
 
 Names NamesOf(const OperationInfo& operation, bool nki) {

@@ -158,14 +158,6 @@ void AddCollective(CLI::App& app, Action& action) {
   sub->add_option("--op", args->op, "Of reductions: add, min or max")
       ->capture_default_str()
       ->check(CLI::IsMember({"add", "min", "max"}));
-  std::vector<std::string> algorithms(kAlgorithmNames.begin(),
-                                      kAlgorithmNames.end());
-  algorithms.emplace_back("all");
-  sub->add_option("--algorithm", args->system.algorithm,
-                  "auto (as documented), all (each that the groups can have, "
-                  "side by side), or one")
-      ->capture_default_str()
-      ->check(CLI::IsMember(algorithms));
   sub->add_option("--memory", args->memory,
                   "Of source and result: hbm, or sbuf where allowed")
       ->capture_default_str()
@@ -174,7 +166,10 @@ void AddCollective(CLI::App& app, Action& action) {
                   "So many collectives at once on each rank, each of a part of "
                   "the buffer")
       ->capture_default_str();
-  AddClusterOptions(*sub, args->system);
+  AddClusterOptions(*sub, args->system,
+                    "auto (as documented), all (each that the groups can have, "
+                    "side by side), or one",
+                    {"all"});
   sub->add_option("--values", args->values,
                   "off: time alone; on: data is moved and added (the same time)")
       ->capture_default_str()

@@ -120,11 +120,13 @@ class Picture {
     }
     Text(left + kPanel / 2, kTop + kPlot + 38,
          "class=\"tick\" text-anchor=\"middle\"", "size");
+    double below = 12;
     for (const auto& [bytes, mark] : plot_.marks) {
       const double x = X(left, bytes);
       if (x <= left || x >= left + kPanel) continue;
       Line(x, kTop, x, kTop + kPlot, "class=\"mark\"");
-      Text(x - 4, kTop + 12, "class=\"markname\" text-anchor=\"end\"", mark);
+      Text(x - 4, kTop + below, "class=\"markname\" text-anchor=\"end\"", mark);
+      below += 12;
     }
   }
 

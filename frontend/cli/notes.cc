@@ -18,9 +18,9 @@ bool Names(std::string_view list, std::string_view name) {
 
 std::vector<const Note*> NotesOf(std::string_view operation) {
   std::vector<const Note*> found;
-  for (const auto list : {NotesOfTensorEngine(), NotesOfVectorEngine(),
-                          NotesOfMoves(), NotesOfCollectives(),
-                          NotesOfArithmetic()}) {
+  for (const auto list :
+       {NotesOfTensorEngine(), NotesOfVectorEngine(), NotesOfMoves(),
+        NotesOfCollectives(), NotesOfArithmetic()}) {
     for (const Note& note : list) {
       if (Names(note.operations, operation)) found.push_back(&note);
     }

@@ -181,14 +181,9 @@ void AddSimulationOptions(CLI::App& run, RunArgs& args) {
       ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
   AddTopologyOptions(run, args.system);
-  std::vector<std::string> algorithms(kAlgorithmNames.begin(),
-                                      kAlgorithmNames.end());
-  run.add_option("--algorithm", args.system.algorithm,
-                 "Of collectives: auto (as documented) or one")
-      ->capture_default_str()
-      ->check(CLI::IsMember(algorithms))
-      ->needs(run.get_option("--system"));
-  AddClusterOptions(run, args.system);
+  AddClusterOptions(run, args.system,
+                    "Of collectives: auto (as documented), or one that is "
+                    "forced");
 }
 
 void AddRunOptions(CLI::App& run, RunArgs& args) {

@@ -36,9 +36,26 @@ void AddTopologyOptions(CLI::App& app, SystemOptions& options) {
                 ->type_name("LINK"));
 }
 
-void AddClusterOptions(CLI::App& app, SystemOptions& options) {
+void AddClusterOptions(CLI::App& app, SystemOptions& options,
+                       const std::string& algorithm_help,
+                       const std::vector<std::string>& more) {
   CLI::Option* system = app.get_option("--system");
   const bool has_default = !options.name.empty();
+  std::vector<std::string> algorithms(kAlgorithmNames.begin(),
+                                      kAlgorithmNames.end());
+  std::string list;
+  for (const std::string& name : algorithms) {
+    if (name != "auto") list += Cat(list.empty() ? "" : ", ", name);
+  }
+  algorithms.insert(algorithms.end(), more.begin(), more.end());
+  CLI::IsMember known(algorithms);
+  known.description("");  // too long a word for the help
+  CLI::Option* algorithm =
+      app.add_option("--algorithm", options.algorithm,
+                     Cat(algorithm_help, ": ", list))
+          ->type_name("NAME")
+          ->capture_default_str()
+          ->check(known);
   CLI::Option* packet =
       app.add_option("--packet-bytes", options.packet_bytes,
                      "DMA packets of collectives (default: the system's, "
@@ -51,6 +68,7 @@ void AddClusterOptions(CLI::App& app, SystemOptions& options) {
           ->type_name("N")
           ->check(CLI::Range(1, 1024));
   if (has_default) return;
+  algorithm->needs(system);
   packet->needs(system);
   threads->needs(system);
 }

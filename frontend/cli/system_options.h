@@ -26,8 +26,10 @@ struct SystemOptions {
 // --system, --ranks, --lnc, --fail-link. All others need --system, unless there
 // is a default in options.name.
 void AddTopologyOptions(CLI::App& app, SystemOptions& options);
-// --packet-bytes, --threads; --algorithm is the verb's.
-void AddClusterOptions(CLI::App& app, SystemOptions& options);
+// --packet-bytes, --threads, --algorithm, which takes `more` names, too.
+void AddClusterOptions(CLI::App& app, SystemOptions& options,
+                       const std::string& algorithm_help,
+                       const std::vector<std::string>& more = {});
 
 absl::StatusOr<std::shared_ptr<const Topology>> TopologyOf(
     const SystemOptions& options);

@@ -298,7 +298,17 @@ const Rule kTrigger = {
 
 const Rule kSameSize = {
     "collective.size", "numel(dsts[i]) == numel(srcs[i])", kApi,
-    [](const Call& c) { return Sizes(c, 1, 1); }, "dsts",
+    [](const Call& c) {
+      const TensorList second = SecondSourcesOf(c);
+      const TensorList dsts = DestinationsOf(c);
+      for (int i = 0; i < std::min(second.count, dsts.count); ++i) {
+        if (second.at(c, i).access.size() != dsts.at(c, i).access.size()) {
+          return false;
+        }
+      }
+      return Sizes(c, 1, 1);
+    },
+    "dsts",
     "each destination must have as many elements as its source; the first "
     "{operand} has {size}",
     "give both the same number of elements"};
@@ -474,7 +484,7 @@ const Rule kPeer = {
 const Rule kBothCores = {
     "collective.both_cores",
     "not both_cores or (lnc == 2 and all in HBM)",
-    "",
+    "nki/get-started/about/lnc.rst:147",
     [](const Call& c) {
       return !c[ParameterIndex(*c.operation, "both_cores")].boolean() ||
              (c.program->cores.size() == 2 && AllTensors(c, [](const Value& v) {

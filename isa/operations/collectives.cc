@@ -2,6 +2,7 @@
 // collective_barrier.
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <vector>
 
 #include "isa/operations/collective_rules.h"
@@ -331,8 +332,8 @@ Rule Of(Rule rule, std::string_view parameter) {
 // The rules of a row, by name.
 template <typename... R>
 std::span<const Rule> RuleList(const R&... rule) {
-  auto* const all = new std::vector<Rule>{rule...};
-  return *all;
+  static auto* const all = new std::deque<std::vector<Rule>>;  // kept
+  return all->emplace_back(std::vector<Rule>{rule...});
 }
 
 OperationInfo Row(std::string_view name,

@@ -54,7 +54,8 @@ void ForEachMetadataRow(const CoreProgram& core, const Instruction& v,
   if (!attributes[S::kRecvCountsKnown].boolean()) rows(2, 1, Role::kOut);
 }
 
-// Calls visit(access, role, whether it is a tile of indices or metadata) for each.
+// Calls visit(access, role, whether it is a tile of indices or metadata) for
+// each.
 template <typename Visit>
 void ForEachAccess(const CoreProgram& core, const Instruction& instruction,
                    Visit visit) {

@@ -20,7 +20,8 @@ DMA = ("DmaCopy", "DmaTranspose", "DmaCompute", "SendRecv")
 def test_help_teaches():
     top = trnemu("--help")
     assert top.returncode == SUCCESS and "Exit codes" in top.stdout
-    for verb in ("run", "verify", "asm", "disasm", "diff", "info", "explain"):
+    for verb in ("run", "verify", "asm", "disasm", "diff", "info", "explain",
+                 "profile", "collective"):
         result = trnemu(verb, "--help")
         assert result.returncode == SUCCESS
         assert "Examples:" in result.stdout and f"trnemu {verb}" in result.stdout
@@ -115,14 +116,6 @@ def test_reference_pages_are_current():
 def test_the_binary_prints_the_coverage_page_it_was_built_with():
     page = (ROOT / "docs/coverage.md").read_text()
     assert trnemu("info", "--only", "coverage").stdout == page
-
-
-@pytest.mark.parametrize("verb", ["collective"])
-def test_later_verbs_say_what_to_use(verb):
-    refuses(trnemu(verb, "k.trn", "--trace", "t"), UNSUPPORTED,
-            "not in this version", "fix")
-    report = json.loads(trnemu(verb, "--json").stdout)
-    assert report["fault"]["category"] == "unsupported"
 
 
 def test_assess_without_the_package_is_a_sentence(tmp_path):

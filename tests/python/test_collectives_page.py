@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "bench/collectives"))
 
 import crossovers
-import page
+import tables
 import published
 
 
@@ -26,9 +26,9 @@ import published
     ],
 )
 def test_the_page_has_the_tables_as_they_are_now(heading: str) -> None:
-    """bench/collectives/page.py writes them."""
+    """bench/collectives/tables.py writes them."""
     text = (ROOT / "docs/collectives.md").read_text()
-    assert page.written(text, [heading]) == text
+    assert tables.written(text, [heading]) == text
 
 
 def test_every_published_row_is_on_the_page() -> None:

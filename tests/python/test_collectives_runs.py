@@ -250,3 +250,19 @@ def test_ctrl_c_ends_a_run_of_ranks():
     with pytest.raises(trnemu.Fault) as info:
         system(2).run(p, ones(), max_instructions=100)
     assert info.value.id == "limit.instructions"
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1025, 10**9])
+def test_threads_of_the_host_are_1_to_1024(threads):
+    system = trnemu.System("trn2.48xlarge", ranks=1)
+    program = trnemu.ProgramBuilder("trn2").build()
+    with pytest.raises(ValueError, match="threads must be 1 to 1024"):
+        system.run(program, threads=threads)
+
+
+@pytest.mark.parametrize("packet_bytes", [0, -5])
+def test_packets_have_a_byte(packet_bytes):
+    system = trnemu.System("trn2.48xlarge", ranks=1)
+    program = trnemu.ProgramBuilder("trn2").build()
+    with pytest.raises(ValueError, match="packet_bytes must be 1"):
+        system.run(program, packet_bytes=packet_bytes)

@@ -211,6 +211,14 @@ def test_sizes_follow_from_the_group():
     refused("collective.size", permute(dst=(4, 7)))
     refused("collective.size", implicit(sizes=(8, 9)))
 
+    def ring(n: int) -> Adds:
+        return lambda b: b.collective_permute_implicit_reduce(
+            srcs0_by_channel=[[hbm(b, (4, 8))]], srcs1_by_channel=[[hbm(b, (4, n))]],
+            dsts_by_channel=[[hbm(b, (4, 8))]], replica_group=groups(2), op="add")
+    legal(ring(8))
+    refused("collective.size", ring(7))
+    refused("collective.size", ring(9))
+
 
 def test_a_message_has_the_actual_sizes_and_groups():
     b = Builder(target="trn2")
@@ -349,6 +357,14 @@ def test_a_peer_is_a_rank():
         legal(add(65535))
         refused("collective.peer", add(65536))
         refused("collective.peer", add(-1))
+
+
+def test_a_collective_of_both_cores_has_two_cores_and_tensors_in_hbm():
+    def add(space: str) -> Adds:
+        return call("all_reduce", space=space, op="add", both_cores=True)
+    refused("collective.both_cores", add("hbm"), cores=1)
+    legal(add("hbm"), cores=2)
+    refused("collective.both_cores", add("sbuf"), cores=2)
 
 
 def test_every_rule_of_collectives_is_tried_here():

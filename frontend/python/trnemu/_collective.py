@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trnemu._dtype import Dtype, _name_of
-from trnemu._limits import whole
+from trnemu._limits import whole, within
 from trnemu._system import System
 
 
@@ -109,11 +109,11 @@ def collective(
         "op": _one_of("op", op, ("add", "min", "max")),
         "algorithm": algorithm,
         "memory": _one_of("memory", memory, ("hbm", "sbuf")),
-        "packet_bytes": whole("packet_bytes", packet_bytes, "bytes") or 0,
+        "packet_bytes": within("packet_bytes", packet_bytes, "bytes", 2**40),
         "streams": int(streams),
         "values": bool(values or check),
         "check": bool(check),
-        "threads": whole("threads", threads, "threads") or 0,
+        "threads": within("threads", threads, "threads", 1024),
         "links": False,
     }
     return [

@@ -24,6 +24,17 @@ def whole(name: str, value: Any, of: str) -> int | None:
     return number
 
 
+def within(name: str, value: Any, of: str, most: int) -> int:
+    """`value` as an int of 1 to `most`; None as 0. TypeError or ValueError
+    names the argument."""
+    number = whole(name, value, of)
+    if number is None:
+        return 0
+    if not 1 <= number <= most:
+        raise ValueError(f"{name} must be 1 to {most}, but it is {number}")
+    return number
+
+
 def real(name: str, value: Any, of: str) -> float | None:
     """`value` as a float; TypeError names the argument."""
     if value is None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from trnemu import _trnemu
-from trnemu._limits import whole
+from trnemu._limits import whole, within
 from trnemu._profile import ProfileReport
 from trnemu._run import _DEFAULTS, RunResult, _inputs, _options
 from trnemu._trnemu import Program
@@ -293,8 +293,8 @@ class System:
             arrays.append(_inputs(of.inputs, one))
         cluster = {
             "algorithm": algorithm,
-            "threads": whole("threads", threads, "threads") or 0,
-            "packet_bytes": whole("packet_bytes", packet_bytes, "bytes") or 0,
+            "threads": within("threads", threads, "threads", 1024),
+            "packet_bytes": within("packet_bytes", packet_bytes, "bytes", 2**40),
             "links": links,
         }
         return SystemResult(

@@ -1,6 +1,6 @@
 """Writes the tables of docs/collectives.md that are measured.
 
-    PYTHONPATH=build/release/python .venv/bin/python bench/collectives/page.py docs/collectives.md
+    PYTHONPATH=build/release/python .venv/bin/python bench/collectives/tables.py docs/collectives.md
 
 The tables of a section are replaced one by one; what is said around them stays.
 """
