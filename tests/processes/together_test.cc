@@ -38,6 +38,7 @@ struct What {
   int times = 1;  // y of one call, so many
   int cores = 1;
   bool unwritten = false;  // x is of nobody
+  int copies = 0;          // of x, one after the other, that come first
 };
 
 std::shared_ptr<const Program> Make(const What& what) {
@@ -47,15 +48,23 @@ std::shared_ptr<const Program> Make(const What& what) {
   auto x =
       b.AddTensor(what.unwritten ? TensorKind::kScratch : TensorKind::kInput,
                   "x", what.dtype, in);
+  Value from = *ToValue(*x);
+  for (int i = 0; i < what.copies; ++i) {
+    auto copy = b.AddTensor(TensorKind::kScratch, "copy" + std::to_string(i),
+                            what.dtype, in);
+    const Value to = *ToValue(*copy);
+    const absl::Status ok = b.Add("dma_copy", {{"dst", to}, {"src", from}});
+    EXPECT_TRUE(ok.ok()) << ok;
+    from = to;
+  }
   const Value groups = Value::Integer(b.AddReplicaGroups(what.groups));
   const std::string name = what.operation;
   for (int i = 0; i < what.times; ++i) {
     auto y =
         b.AddTensor(TensorKind::kOutput, i == 0 ? "y" : "y" + std::to_string(i),
                     what.dtype, out);
-    NamedArguments arguments = {{"srcs", *ToValue(*x)},
-                                {"dsts", *ToValue(*y)},
-                                {"replica_group", groups}};
+    NamedArguments arguments = {
+        {"srcs", from}, {"dsts", *ToValue(*y)}, {"replica_group", groups}};
     if (name == "all_reduce" || name == "reduce_scatter") {
       arguments.push_back({"op", Value::OfEnum(what.op)});
     }
@@ -361,6 +370,22 @@ TEST(Together, GroupsInsideAndAcrossProcessesHaveTheSameBitsAndTimes) {
              {Make({.groups = groups, .in = 500, .out = 500, .times = 3})},
              data.inputs));
   }
+}
+
+// When all else waits for rank 0, other processes have nothing to do but wait.
+TEST(Together, RanksThatComeLateHaveTheSameBitsAndTimes) {
+  const int ranks = Ranks(8);
+  const int64_t n = 4096;
+  Programs programs;
+  for (int r = 0; r < ranks; ++r) {
+    programs.push_back(Make({.groups = All(ranks),
+                             .in = n,
+                             .out = n,
+                             .times = 2,
+                             .copies = r == 0 ? 9 : r % 3}));
+  }
+  const Data data(ranks, n);
+  ExpectTheSame(Runs(System("trn2.48xlarge", ranks), programs, data.inputs));
 }
 
 TEST(Together, TimesWithValuesOffAreTheSame) {
