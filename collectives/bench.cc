@@ -89,10 +89,10 @@ absl::Status Bench::Complete() {
   }
   const int most = 2 * query_.topology->lnc();
   if (query_.streams < 1 || query_.streams > most) {
-    return WrongQuery(
-        "option.collective",
-        absl::StrCat("a rank of ", query_.topology->lnc(), " cores (lnc) has 1 to ",
-                     most, " streams, not ", query_.streams));
+    return WrongQuery("option.collective",
+                      absl::StrCat("a rank of ", query_.topology->lnc(),
+                                   " cores (lnc) has 1 to ", most,
+                                   " streams, not ", query_.streams));
   }
   if (query_.sizes.empty()) query_.sizes = {1 << 20};
   for (const int64_t size : query_.sizes) {
@@ -111,8 +111,7 @@ absl::Status Bench::CheckGroups() {
   const int ranks = query_.topology->ranks();
   if (query_.groups.empty()) {
     auto& all = query_.groups.emplace_back();
-    const int count =
-        subject_->kind == kSend ? std::min(2, ranks) : ranks;
+    const int count = subject_->kind == kSend ? std::min(2, ranks) : ranks;
     for (int r = 0; r < count; ++r) all.push_back(static_cast<uint32_t>(r));
   }
   std::set<uint32_t> seen;
@@ -204,6 +203,8 @@ absl::StatusOr<CollectiveRow> Bench::RowOf(
   options.interrupted = query_.interrupted;
   ClusterOptions cluster;
   cluster.threads = query_.threads;
+  // Without values a window is less work than waking a thread.
+  if (cluster.threads == 0 && !query_.values) cluster.threads = 1;
   cluster.algorithm = algorithm;
   cluster.packet_bytes = query_.packet_bytes;
   const std::vector<Inputs> none(1);
@@ -279,10 +280,9 @@ std::vector<FastestRange> FastestRanges(std::span<const CollectiveRow> rows) {
   std::vector<const CollectiveRow*> best;  // by size
   for (const CollectiveRow& row : rows) {
     if (row.asked == Algorithm::kAuto) continue;
-    const auto at =
-        std::find_if(best.begin(), best.end(), [&](const CollectiveRow* b) {
-          return b->bytes == row.bytes;
-        });
+    const auto at = std::find_if(
+        best.begin(), best.end(),
+        [&](const CollectiveRow* b) { return b->bytes == row.bytes; });
     if (at == best.end()) {
       best.push_back(&row);
     } else if (row.time_ns < (*at)->time_ns) {

@@ -2,8 +2,9 @@
 // ranks, as a benchmark would; behind `trnemu collective` and
 // trnemu.collective.
 //
-// Size and bandwidths are those of NCCL's tests (nccl-tests, doc/PERFORMANCE.md),
-// which is what bandwidths of collectives are commonly given in.
+// Size and bandwidths are those of NCCL's tests (nccl-tests,
+// doc/PERFORMANCE.md), which is what bandwidths of collectives are commonly
+// given in.
 #ifndef TRNEMU_COLLECTIVES_BENCH_H_
 #define TRNEMU_COLLECTIVES_BENCH_H_
 
@@ -56,12 +57,12 @@ struct CollectiveQuery {
   // what the automatic choice takes.
   std::vector<Algorithm> algorithms = {Algorithm::kAuto};
   int64_t packet_bytes = 0;  // 0: the system's
-  int streams = 1;  // so many at once, each of a part of the buffer
+  int streams = 1;           // so many at once, each of a part of the buffer
   bool values = false;
   // With values, and compared with sums in fp64 of what the ranks have.
   bool check = false;
   int threads = 0;
-  std::function<bool()> interrupted;  // true ends with limit.interrupted
+  std::function<bool()> interrupted;     // true ends with limit.interrupted
   std::function<void(std::string)> say;  // what comes next
 };
 
@@ -76,7 +77,7 @@ struct CollectiveRow {
   // From the first trigger whose group was complete to the end of the last
   // rank of the last group; simulated.
   double time_ns = 0;
-  double algbw = 0, busbw = 0;  // B/ns, which is GB/s
+  double algbw = 0, busbw = 0;                            // B/ns, which is GB/s
   int64_t hbm_read = 0, hbm_written = 0, link_bytes = 0;  // of all ranks
   // With check: the largest error, and the most that rounding at every step can
   // make of it; 0 and 0 where bits are moved, or the least or largest taken.

@@ -54,13 +54,17 @@ std::optional<int64_t> BytesFromText(std::string_view text) {
     std::string_view name;
     int64_t bytes;
   };
-  constexpr Unit kUnits[] = {
-      {"KiB", int64_t{1} << 10}, {"MiB", int64_t{1} << 20},
-      {"GiB", int64_t{1} << 30}, {"kB", 1000},
-      {"KB", 1000},              {"MB", 1000000},
-      {"GB", 1000000000},        {"K", int64_t{1} << 10},
-      {"M", int64_t{1} << 20},   {"G", int64_t{1} << 30},
-      {"B", 1}};
+  constexpr Unit kUnits[] = {{"KiB", int64_t{1} << 10},
+                             {"MiB", int64_t{1} << 20},
+                             {"GiB", int64_t{1} << 30},
+                             {"kB", 1000},
+                             {"KB", 1000},
+                             {"MB", 1000000},
+                             {"GB", 1000000000},
+                             {"K", int64_t{1} << 10},
+                             {"M", int64_t{1} << 20},
+                             {"G", int64_t{1} << 30},
+                             {"B", 1}};
   int64_t unit = 1;
   for (const Unit& u : kUnits) {
     if (!text.ends_with(u.name)) continue;

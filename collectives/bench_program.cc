@@ -82,8 +82,8 @@ std::string NameOf(const char* base, size_t stream) {
 std::vector<float> Widened(Dtype dtype, std::span<const std::byte> bytes) {
   const size_t size = SizeOf(dtype);
   std::vector<float> values(bytes.size() / size);
-  WidenRow(dtype, bytes.data(), static_cast<ptrdiff_t>(size), values.size(),
-           {}, values.data());
+  WidenRow(dtype, bytes.data(), static_cast<ptrdiff_t>(size), values.size(), {},
+           values.data());
   return values;
 }
 
@@ -99,11 +99,11 @@ CollectiveCase::CollectiveCase(const CollectiveQuery& query,
                        subject.kind == kAllToAll;
   // The least that can be asked for: an element for each rank.
   const int64_t unit = divided ? group_size() * element : element;
-  const int64_t units = std::max<int64_t>((size + unit - 1) / unit,
-                                          query.streams);
+  const int64_t units =
+      std::max<int64_t>((size + unit - 1) / unit, query.streams);
   for (int64_t s = 0; s < query.streams; ++s) {
-    parts_.push_back(PartOf(units * (s + 1) / query.streams -
-                            units * s / query.streams));
+    parts_.push_back(
+        PartOf(units * (s + 1) / query.streams - units * s / query.streams));
   }
 }
 
@@ -188,8 +188,7 @@ absl::Status CollectiveCase::AddCollective(ProgramBuilder& b, int role,
       const bool sends = (role & 3) == kSends;
       operation = Name(sends ? kSend : kRecv);
       add(sends ? "src" : "dst", tile(sends ? in : out));
-      add(sends ? "to_rank" : "from_rank",
-          Value::Integer(pair[sends ? 1 : 0]));
+      add(sends ? "to_rank" : "from_rank", Value::Integer(pair[sends ? 1 : 0]));
       break;
     }
     case kBarrier:
@@ -250,10 +249,10 @@ absl::StatusOr<std::shared_ptr<const Program>> CollectiveCase::ProgramOf(
     const Part& part = parts_[s];
     Views v;
     if (sends) {
-      v.x = tensor(subject_.kind == CollectiveKind::kBarrier
-                       ? TensorKind::kInOut
-                       : TensorKind::kInput,
-                   NameOf("x", s), part.in_shape);
+      v.x =
+          tensor(subject_.kind == CollectiveKind::kBarrier ? TensorKind::kInOut
+                                                           : TensorKind::kInput,
+                 NameOf("x", s), part.in_shape);
       v.in = on_chip(v.x, NameOf("in", s), part.in_shape);
       copy(v.in, v.x);
     }
@@ -287,10 +286,10 @@ CollectiveCase::Programs() const {
   for (size_t g = 0; g < query_.groups.size(); ++g) {
     const auto& group = query_.groups[g];
     for (size_t i = 0; i < group.size(); ++i) {
-      roles[group[i]] = subject_.kind != CollectiveKind::kSend
-                            ? int{kAll}
-                            : static_cast<int>(g * 4) +
-                                  (i == 0 ? kSends : kReceives);
+      roles[group[i]] =
+          subject_.kind != CollectiveKind::kSend
+              ? int{kAll}
+              : static_cast<int>(g * 4) + (i == 0 ? kSends : kReceives);
     }
   }
   std::vector<std::pair<int, std::shared_ptr<const Program>>> made;
@@ -328,21 +327,22 @@ CollectiveCase::Data CollectiveCase::MakeData() const {
         if (*name == 's' && !two) continue;
         std::vector<float> values(static_cast<size_t>(parts_[s].in));
         for (size_t i = 0; i < values.size(); ++i) {
-          values[i] = Number((r * 64 + s * 2 + (*name == 's')) << 36 | i,
-                             query_.dtype);
+          values[i] =
+              Number((r * 64 + s * 2 + (*name == 's')) << 36 | i, query_.dtype);
         }
         auto& bytes = data.bytes[r].emplace_back(values.size() * element);
         NarrowRow(values.data(), values.size(), query_.dtype, bytes.data(),
                   static_cast<ptrdiff_t>(element), {});
-        data.inputs[r][NameOf(name, s)] = {query_.dtype, false,
-                                           parts_[s].in_shape, {}};
+        data.inputs[r][NameOf(name, s)] = {
+            query_.dtype, false, parts_[s].in_shape, {}};
       }
     }
     // The bytes stay where they are from here on.
     size_t next = 0;
     for (size_t s = 0; s < parts_.size(); ++s) {
       data.inputs[r][NameOf("x", s)].bytes = data.bytes[r][next++];
-      if (two) data.inputs[r][NameOf("second", s)].bytes = data.bytes[r][next++];
+      if (two)
+        data.inputs[r][NameOf("second", s)].bytes = data.bytes[r][next++];
     }
   }
   return data;
@@ -365,16 +365,12 @@ CollectiveCase::Want CollectiveCase::WantOf(
     Want want{value(0, element), std::abs(value(0, element))};
     for (int64_t m = 1; m < n; ++m) {
       const double v = value(m, element);
-      want.value = query_.op == AluOp::kAdd       ? want.value + v
-                   : query_.op == AluOp::kMinimum ? std::min(want.value, v)
-                                                  : std::max(want.value, v);
+      want.value = Reduced(want.value, v);
       want.magnitude += std::abs(v);
     }
     return want;
   };
   switch (subject_.kind) {
-    case kAllReduce:
-      return reduced(i);
     case kReduceScatter:
       return reduced(position * part.out + i);
     case kAllGather: {
@@ -395,19 +391,78 @@ CollectiveCase::Want CollectiveCase::WantOf(
   }
 }
 
+void CollectiveCase::Error::Add(double got, double want, double most) {
+  const double off = std::abs(got - want);
+  ok = ok && off <= most;  // a NaN is no match, either
+  largest = std::isnan(off) ? std::numeric_limits<double>::infinity()
+                            : std::max(largest, off);
+  bound = std::max(bound, most);
+}
+
+double CollectiveCase::Reduced(double a, double b) const {
+  return query_.op == AluOp::kAdd       ? a + b
+         : query_.op == AluOp::kMinimum ? std::min(a, b)
+                                        : std::max(a, b);
+}
+
+// Every number is added, and what it is added to rounded, n - 1 times at most,
+// once in fp32 and once when it is written.
+CollectiveCase::Rounding CollectiveCase::RoundingOf() const {
+  if (!subject_.reduces || query_.op != AluOp::kAdd) return {};
+  const bool two = subject_.kind == CollectiveKind::kPermuteImplicitReduce;
+  const auto n = static_cast<double>(two ? 2 : group_size());
+  const double each = n * (UnitRoundoff(query_.dtype) + 0x1p-24);
+  return {each * (1 + each), 2 * n * SmallestRoundoff(query_.dtype)};
+}
+
+// All ranks have the same: it is added once.
+void CollectiveCase::CompareAllReduce(const Data& data,
+                                      const std::vector<RunResult>& results,
+                                      Error& error) const {
+  constexpr size_t kBlock = 1 << 14;  // elements at a time
+  const size_t size = SizeOf(query_.dtype);
+  const Rounding rounding = RoundingOf();
+  for (const auto& group : query_.groups) {
+    for (size_t s = 0; s < parts_.size(); ++s) {
+      const auto all = static_cast<size_t>(parts_[s].in);
+      for (size_t first = 0; first < all; first += kBlock) {
+        const size_t n = std::min(kBlock, all - first);
+        std::vector<Want> want(n);
+        for (size_t m = 0; m < group.size(); ++m) {
+          const std::span bytes(data.bytes[group[m]][s]);
+          const auto values =
+              Widened(query_.dtype, bytes.subspan(first * size, n * size));
+          for (size_t i = 0; i < n; ++i) {
+            want[i].value =
+                m == 0 ? values[i] : Reduced(want[i].value, values[i]);
+            want[i].magnitude += std::abs(static_cast<double>(values[i]));
+          }
+        }
+        for (const uint32_t rank : group) {
+          const std::span bytes(results[rank].outputs.at(NameOf("y", s)).bytes);
+          const auto got =
+              Widened(query_.dtype, bytes.subspan(first * size, n * size));
+          for (size_t i = 0; i < n; ++i) {
+            error.Add(got[i], want[i].value,
+                      rounding.relative * want[i].magnitude + rounding.least);
+          }
+        }
+      }
+    }
+  }
+}
+
 CollectiveCase::Error CollectiveCase::Compare(
     const Data& data, const std::vector<RunResult>& results) const {
   using enum CollectiveKind;
   Error error;
-  const bool two = subject_.kind == kPermuteImplicitReduce;
-  const bool sums = subject_.reduces && query_.op == AluOp::kAdd;
   if (subject_.kind == kBarrier) return error;
-  // Every number is added, and what it is added to rounded, n - 1 times at
-  // most, once in fp32 and once when it is written.
-  const auto n = static_cast<double>(two ? 2 : group_size());
-  const double each = n * (UnitRoundoff(query_.dtype) + 0x1p-24);
-  const double relative = sums ? each * (1 + each) : 0;
-  const double least = sums ? 2 * n * SmallestRoundoff(query_.dtype) : 0;
+  if (subject_.kind == kAllReduce) {
+    CompareAllReduce(data, results, error);
+    return error;
+  }
+  const bool two = subject_.kind == kPermuteImplicitReduce;
+  const Rounding rounding = RoundingOf();
   for (const auto& group : query_.groups) {
     for (size_t s = 0; s < parts_.size(); ++s) {
       std::vector<std::vector<float>> values;
@@ -419,9 +474,7 @@ CollectiveCase::Error CollectiveCase::Compare(
         if (!two) continue;
         const auto second = Widened(query_.dtype, bytes[2 * s + 1]);
         for (size_t i = 0; i < mine.size(); ++i) {
-          mine[i] = query_.op == AluOp::kAdd       ? mine[i] + second[i]
-                    : query_.op == AluOp::kMinimum ? std::min(mine[i], second[i])
-                                                   : std::max(mine[i], second[i]);
+          mine[i] = static_cast<float>(Reduced(mine[i], second[i]));
         }
       }
       for (size_t at = 0; at < group.size(); ++at) {
@@ -434,14 +487,8 @@ CollectiveCase::Error CollectiveCase::Compare(
               WantOf(values, at, parts_[s], static_cast<int64_t>(i));
           // Of the implicit reduce the magnitudes are not kept: 2 at most.
           const double magnitude = two ? 2 : want.magnitude;
-          const double bound = relative * magnitude + least;
-          const double off = std::abs(static_cast<double>(got[i]) - want.value);
-          // A NaN is no match, either.
-          error.ok = error.ok && off <= bound;
-          error.largest = std::isnan(off)
-                              ? std::numeric_limits<double>::infinity()
-                              : std::max(error.largest, off);
-          error.bound = std::max(error.bound, bound);
+          error.Add(got[i], want.value,
+                    rounding.relative * magnitude + rounding.least);
         }
       }
     }

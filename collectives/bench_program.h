@@ -27,7 +27,7 @@ class CollectiveCase {
   // Data of every rank, the same in every run.
   struct Data {
     std::vector<std::vector<std::vector<std::byte>>> bytes;  // by rank, tensor
-    std::vector<Inputs> inputs;  // refer to them
+    std::vector<Inputs> inputs;                              // refer to them
   };
   Data MakeData() const;
   // The largest difference between outputs and what they should be, and the
@@ -35,6 +35,7 @@ class CollectiveCase {
   struct Error {
     double largest = 0, bound = 0;
     bool ok = true;  // no element is beyond its own bound
+    void Add(double got, double want, double most);
   };
   Error Compare(const Data& data, const std::vector<RunResult>& results) const;
 
@@ -52,6 +53,14 @@ class CollectiveCase {
   absl::Status AddCollective(class ProgramBuilder& b, int role, size_t stream,
                              const class View& in, const View& in2,
                              const View& out) const;
+  // By how much rounding may change a sum: of its magnitude, and besides.
+  struct Rounding {
+    double relative = 0, least = 0;
+  };
+  Rounding RoundingOf() const;
+  void CompareAllReduce(const Data& data, const std::vector<RunResult>& results,
+                        Error& error) const;
+  double Reduced(double a, double b) const;
   bool in_sbuf() const { return query_.memory == Space::kSbuf; }
   int64_t group_size() const {
     return static_cast<int64_t>(query_.groups[0].size());

@@ -24,8 +24,8 @@ class Tracer {
       : topology_(topology),
         result_(result),
         profiles_(profiles),
-        out_(absl::StrCat("\"program\":", Quoted(name), ",\"system\":",
-                          Quoted(topology.system().name),
+        out_(absl::StrCat("\"program\":", Quoted(name),
+                          ",\"system\":", Quoted(topology.system().name),
                           ",\"ranks\":", topology.ranks())) {}
 
   std::string Do() {
@@ -79,11 +79,11 @@ class Tracer {
         }
         at.start = start;
         before = std::max(start, TraceNs(c.ends[m]));
-        out_.Slice(at, before, NameOf(c), "collective",
-                   absl::StrCat("\"collective\":", i, ",\"ranks\":",
-                                c.ranks.size(), ",\"bytes\":", c.bytes,
-                                ",\"steps\":", c.steps,
-                                ",\"source\":", Quoted(c.source)));
+        out_.Slice(
+            at, before, NameOf(c), "collective",
+            absl::StrCat("\"collective\":", i, ",\"ranks\":", c.ranks.size(),
+                         ",\"bytes\":", c.bytes, ",\"steps\":", c.steps,
+                         ",\"source\":", Quoted(c.source)));
       }
     }
   }
@@ -113,8 +113,8 @@ class Tracer {
                        ",\"ready_ns\":", NsText(m.ready)));
     }
     for (const size_t i : order) {
-      const auto after = places.find(
-          static_cast<size_t>(std::max(0, result_.moves[i].after)));
+      const auto after =
+          places.find(static_cast<size_t>(std::max(0, result_.moves[i].after)));
       if (result_.moves[i].after < 0 || after == places.end()) continue;
       out_.Arrow("move", after->second, places[i]);
     }
@@ -140,13 +140,12 @@ class Tracer {
       const Place at{links_process(), l.link, TraceNs(l.start)};
       threads_[{at.process, at.thread}] =
           topology_.links()[static_cast<size_t>(l.link)].name;
-      out_.Slice(at, TraceNs(l.end),
-                 absl::StrCat("rank ", l.from_rank, " > rank ", l.to_rank),
-                 "link",
-                 absl::StrCat("\"bytes\":", l.bytes,
-                              ",\"collective\":", l.collective, ",\"step\":",
-                              l.step, ",\"from_rank\":", l.from_rank,
-                              ",\"to_rank\":", l.to_rank));
+      out_.Slice(
+          at, TraceNs(l.end),
+          absl::StrCat("rank ", l.from_rank, " > rank ", l.to_rank), "link",
+          absl::StrCat("\"bytes\":", l.bytes, ",\"collective\":", l.collective,
+                       ",\"step\":", l.step, ",\"from_rank\":", l.from_rank,
+                       ",\"to_rank\":", l.to_rank));
     }
     out_.NameProcess(links_process(), "links",
                      kSortsOfRank * topology_.ranks());

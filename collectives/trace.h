@@ -1,4 +1,5 @@
-// A run of several ranks as Chrome's trace events (core/profile/trace_writer.h).
+// A run of several ranks as Chrome's trace events
+// (core/profile/trace_writer.h).
 //
 // Each rank that is shown has the processes of its profile, and one for its
 // collectives: a track a stream, with what waited for the other ranks and what

@@ -148,8 +148,8 @@ class Tracer {
         at.thread = Lane(at.process, track, at.start, end);
       } else {
         queues_[{at.process, track}] =
-            absl::StrCat(QueueSetName(*report_.program, d.queue_set),
-                         " queue ", d.queue, " (engine ", d.engine, ")");
+            absl::StrCat(QueueSetName(*report_.program, d.queue_set), " queue ",
+                         d.queue, " (engine ", d.engine, ")");
       }
       dma_places_[p] = at;
       Slice(

@@ -74,10 +74,9 @@ void TraceWriter::NameProcess(int process, std::string_view name, int sort) {
 
 void TraceWriter::NameThread(int process, int thread, std::string_view name) {
   Open();
-  absl::StrAppend(&json_, "{\"ph\":\"M\",\"pid\":", process,
-                  ",\"tid\":", thread,
-                  ",\"name\":\"thread_name\",\"args\":{\"name\":", Quoted(name),
-                  "}}");
+  absl::StrAppend(
+      &json_, "{\"ph\":\"M\",\"pid\":", process, ",\"tid\":", thread,
+      ",\"name\":\"thread_name\",\"args\":{\"name\":", Quoted(name), "}}");
 }
 
 std::string TraceWriter::Finish() && {

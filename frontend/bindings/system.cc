@@ -1,4 +1,6 @@
 // trnemu.System: several ranks of a system of chips.
+#include "isa/system.h"
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -15,12 +17,13 @@
 #include "collectives/trace.h"
 #include "frontend/bindings/bindings.h"
 #include "frontend/bindings/running.h"
-#include "isa/system.h"
 
 namespace trnemu::bindings {
 namespace {
 
-nb::str Word(std::string_view text) { return nb::str(text.data(), text.size()); }
+nb::str Word(std::string_view text) {
+  return nb::str(text.data(), text.size());
+}
 
 double Ns(Ticks t) { return static_cast<double>(t) / kTicksPerNs; }
 
@@ -48,8 +51,7 @@ class BoundSystem {
     auto system = text.empty() ? FindSystem(name) : ParseSystem(text, name);
     if (!system.ok()) RaiseHere(system.status());
     const int all = lnc > 0 ? (*system)->cores() / lnc : 0;
-    auto topology =
-        Topology::Make(*system, ranks.value_or(all), lnc, failed);
+    auto topology = Topology::Make(*system, ranks.value_or(all), lnc, failed);
     if (!topology.ok()) RaiseHere(topology.status());
     topology_ = *std::move(topology);
   }
@@ -143,8 +145,8 @@ std::vector<std::vector<int32_t>> BoundSystem::Rings(
     auto& ring = rings.emplace_back();
     for (const int32_t chip : cycle) {
       for (const int32_t p : team.chips[static_cast<size_t>(chip)]) {
-        ring.push_back(group[static_cast<size_t>(
-            team.member[static_cast<size_t>(p)])]);
+        ring.push_back(
+            group[static_cast<size_t>(team.member[static_cast<size_t>(p)])]);
       }
     }
   }
@@ -187,9 +189,9 @@ nb::tuple BoundSystem::Run(const std::vector<BoundProgram*>& given_programs,
     BoundProfile profile;
     const std::shared_ptr<const Hardware> hardware(
         &HardwareFor(program->target), [](const Hardware*) {});
-    profile.report = MakeProfileReport(program, hardware, timelines[r],
-                                       result->ranks[r].profile.end,
-                                       program->name);
+    profile.report =
+        MakeProfileReport(program, hardware, timelines[r],
+                          result->ranks[r].profile.end, program->name);
     profiles.append(nb::cast(std::move(profile)));
   }
   nb::list results;
@@ -201,8 +203,8 @@ nb::tuple BoundSystem::Run(const std::vector<BoundProgram*>& given_programs,
   return nb::make_tuple(
       results, info, profiles,
       traced ? nb::cast(BoundTrace{
-                   topology_, std::make_shared<const ClusterResult>(
-                                  *std::move(result))})
+                   topology_,
+                   std::make_shared<const ClusterResult>(*std::move(result))})
              : nb::none());
 }
 
@@ -244,15 +246,15 @@ nb::list BoundSystem::Collective(const std::string& operation,
   for (nb::handle text : nb::cast<nb::list>(given["size_texts"])) {
     const auto sizes = ByteSizesFromText(nb::cast<std::string>(text));
     if (!sizes) {
-      RaiseValueError("size must be bytes, \"1MiB\", \"1KiB:1GiB\" or a list of "
-                      "these, not \"" +
-                      nb::cast<std::string>(text) + "\"");
+      RaiseValueError(
+          "size must be bytes, \"1MiB\", \"1KiB:1GiB\" or a list of "
+          "these, not \"" +
+          nb::cast<std::string>(text) + "\"");
     }
     query.sizes.insert(query.sizes.end(), sizes->begin(), sizes->end());
   }
-  query.dtype =
-      DtypeFromName(nb::cast<std::string>(given["dtype"])).value_or(
-          Dtype::kInvalid);
+  query.dtype = DtypeFromName(nb::cast<std::string>(given["dtype"]))
+                    .value_or(Dtype::kInvalid);
   const auto op = nb::cast<std::string>(given["op"]);
   query.op = op == "add"   ? AluOp::kAdd
              : op == "min" ? AluOp::kMinimum
@@ -296,8 +298,9 @@ void BindSystem(nb::module_& m) {
                     int, const std::vector<std::string>&>(),
            nb::arg("name"), nb::arg("text"), nb::arg("ranks").none(),
            nb::arg("lnc"), nb::arg("fail_links"))
-      .def_prop_ro("name",
-                   [](const BoundSystem& s) { return s.topology().system().name; })
+      .def_prop_ro(
+          "name",
+          [](const BoundSystem& s) { return s.topology().system().name; })
       .def_prop_ro("target",
                    [](const BoundSystem& s) {
                      return std::string(Name(s.topology().system().target));

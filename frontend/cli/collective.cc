@@ -24,8 +24,8 @@ absl::Status SetGroups(const CollectiveArgs& args, CollectiveQuery& query) {
   if (!args.groups.empty()) {
     const auto groups = GroupsFromText(args.groups);
     if (!groups) {
-      return UsageError(Cat("--group takes 0,1,2,3 or 0,1;2,3, not \"",
-                            args.groups, "\""));
+      return UsageError(
+          Cat("--group takes 0,1,2,3 or 0,1;2,3, not \"", args.groups, "\""));
     }
     query.groups = *groups;
   }
@@ -46,9 +46,10 @@ absl::StatusOr<CollectiveQuery> QueryOf(const CollectiveArgs& args) {
   if (!grouped.ok()) return grouped;
   const auto sizes = ByteSizesFromText(args.sizes);
   if (!sizes) {
-    return UsageError(Cat("--size takes 1MiB, 1KiB:1GiB (doubling), "
-                          "1KiB:1GiB:4 or lists of these, not \"",
-                          args.sizes, "\""));
+    return UsageError(
+        Cat("--size takes 1MiB, 1KiB:1GiB (doubling), "
+            "1KiB:1GiB:4 or lists of these, not \"",
+            args.sizes, "\""));
   }
   query.sizes = *sizes;
   const auto dtype = DtypeFromShortName(args.dtype);
@@ -85,9 +86,9 @@ absl::Status CheckOperation(const std::string& name) {
     names.push_back(s.name);
     list += Cat(list.empty() ? "" : ", ", s.name);
   }
-  return UsageError(Cat("there is no measurement of \"", name, "\"",
-                        DidYouMean(name, names)),
-                    Cat("there are ", list));
+  return UsageError(
+      Cat("there is no measurement of \"", name, "\"", DidYouMean(name, names)),
+      Cat("there are ", list));
 }
 
 int Measure(const CollectiveArgs& args) {
@@ -170,8 +171,9 @@ void AddCollective(CLI::App& app, Action& action) {
                     "auto (as documented), all (each that the groups can have, "
                     "side by side), or one",
                     {"all"});
-  sub->add_option("--values", args->values,
-                  "off: time alone; on: data is moved and added (the same time)")
+  sub->add_option(
+         "--values", args->values,
+         "off: time alone; on: data is moved and added (the same time)")
       ->capture_default_str()
       ->check(CLI::IsMember({"on", "off"}));
   sub->add_flag("--check", args->check,

@@ -110,9 +110,10 @@ class Picture {
     // Powers of two, so many that their names do not touch.
     const double octaves = (x_.high - x_.low) / std::log10(2);
     const int step = std::max(1, static_cast<int>(std::ceil(octaves / 7)));
-    const int first = static_cast<int>(std::ceil(x_.low / std::log10(2) - 1e-9));
-    for (int bits = first;
-         bits * std::log10(2) <= x_.high + 1e-9; bits += step) {
+    const int first =
+        static_cast<int>(std::ceil(x_.low / std::log10(2) - 1e-9));
+    for (int bits = first; bits * std::log10(2) <= x_.high + 1e-9;
+         bits += step) {
       const double x = X(left, std::ldexp(1, bits));
       Line(x, kTop, x, kTop + kPlot, "class=\"grid\"");
       Text(x, kTop + kPlot + 18, "class=\"tick\" text-anchor=\"middle\"",

@@ -93,9 +93,9 @@ std::string CollectiveReport::Header() const {
 }
 
 std::string CollectiveReport::Rows() const {
-  std::vector<std::string> head = {"size",       "bytes",      "algorithm",
-                                   "steps",      "time us",    "algbw GB/s",
-                                   "busbw GB/s", "HBM bytes",  "link bytes"};
+  std::vector<std::string> head = {"size",       "bytes",     "algorithm",
+                                   "steps",      "time us",   "algbw GB/s",
+                                   "busbw GB/s", "HBM bytes", "link bytes"};
   std::vector<bool> numbers = {true, true, false, true, true,
                                true, true, true,  true};
   if (query_.check) {
@@ -104,7 +104,8 @@ std::string CollectiveReport::Rows() const {
   }
   std::vector<std::vector<std::string>> cells = {head};
   for (const CollectiveRow& r : rows_) {
-    std::vector<std::string> row = {SizeText(r.bytes), Cat(r.bytes),
+    std::vector<std::string> row = {SizeText(r.bytes),
+                                    Cat(r.bytes),
                                     AlgorithmOf(r),
                                     Cat(r.steps),
                                     Us(r.time_ns),
@@ -180,10 +181,10 @@ std::string CollectiveReport::Ranges() const {
   }
   text += "\n";
   for (size_t i = 1; i < ranges.size(); ++i) {
-    text += Cat("crossover:    ", Name(ranges[i - 1].algorithm), " -> ",
-                Name(ranges[i].algorithm), " between ",
-                SizeText(ranges[i - 1].to), " and ", SizeText(ranges[i].from),
-                "\n");
+    text +=
+        Cat("crossover:    ", Name(ranges[i - 1].algorithm), " -> ",
+            Name(ranges[i].algorithm), " between ", SizeText(ranges[i - 1].to),
+            " and ", SizeText(ranges[i].from), "\n");
   }
   if (!has_documented_ranges()) return text;
   const SystemDescription& system = query_.topology->system();
@@ -230,8 +231,8 @@ Json CollectiveReport::ToJson() const {
   json["groups"] = groups_;
   json["group_size"] = group_size_;
   json["dtype"] = std::string(Name(query_.dtype));
-  json["op"] = subject_.reduces ? Json(std::string(Name(query_.op)))
-                                : Json(nullptr);
+  json["op"] =
+      subject_.reduces ? Json(std::string(Name(query_.op))) : Json(nullptr);
   json["memory"] = std::string(Name(query_.memory));
   json["streams"] = query_.streams;
   json["packet_bytes"] = query_.packet_bytes > 0
@@ -265,15 +266,13 @@ std::string CollectiveReport::Svg() const {
     auto line = std::find_if(plot.lines.begin(), plot.lines.end(),
                              [&](const PlotLine& l) { return l.name == name; });
     if (line == plot.lines.end()) {
-      line = plot.lines.insert(
-          plot.lines.end(),
-          {name, all_ && r.asked == Algorithm::kAuto, {}});
+      line = plot.lines.insert(plot.lines.end(),
+                               {name, all_ && r.asked == Algorithm::kAuto, {}});
     }
-    line->points.push_back({static_cast<double>(r.bytes), r.time_ns / 1e3,
-                            r.busbw,
-                            Cat(SizeText(r.bytes), ", ", AlgorithmOf(r), ": ",
-                                Us(r.time_ns), " us, busbw ", Rate(r.busbw),
-                                " GB/s")});
+    line->points.push_back(
+        {static_cast<double>(r.bytes), r.time_ns / 1e3, r.busbw,
+         Cat(SizeText(r.bytes), ", ", AlgorithmOf(r), ": ", Us(r.time_ns),
+             " us, busbw ", Rate(r.busbw), " GB/s")});
   }
   if (has_documented_ranges()) {
     const SystemDescription& system = query_.topology->system();

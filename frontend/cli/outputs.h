@@ -39,7 +39,7 @@ class OutputFiles {
  private:
   struct File {
     std::string tensor, path, temporary;
-    bool made = false;              // the temporary file is there
+    bool made = false;            // the temporary file is there
     std::FILE* stream = nullptr;  // while it is written
   };
   absl::Status OpenOne(File& file);

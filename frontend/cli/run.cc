@@ -308,13 +308,12 @@ void AddRun(CLI::App& app, Action& action) {
       "Exit codes: 0 success, 1 a fault in the program or a mismatch with\n"
       "--expect, 2 usage or inputs, 3 unsupported, 4 malformed file,\n"
       "70 a bug in trnemu, 130 interrupted.");
-  run->callback(
-      [args, &action] {
-        action = [args] {
-          return args->system.name.empty() ? RunVerb(*args).Do()
-                                           : RunOnSystem(*args);
-        };
-      });
+  run->callback([args, &action] {
+    action = [args] {
+      return args->system.name.empty() ? RunVerb(*args).Do()
+                                       : RunOnSystem(*args);
+    };
+  });
 }
 
 }  // namespace trnemu::cli

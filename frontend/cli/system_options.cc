@@ -50,12 +50,11 @@ void AddClusterOptions(CLI::App& app, SystemOptions& options,
   algorithms.insert(algorithms.end(), more.begin(), more.end());
   CLI::IsMember known(algorithms);
   known.description("");  // too long a word for the help
-  CLI::Option* algorithm =
-      app.add_option("--algorithm", options.algorithm,
-                     Cat(algorithm_help, ": ", list))
-          ->type_name("NAME")
-          ->capture_default_str()
-          ->check(known);
+  CLI::Option* algorithm = app.add_option("--algorithm", options.algorithm,
+                                          Cat(algorithm_help, ": ", list))
+                               ->type_name("NAME")
+                               ->capture_default_str()
+                               ->check(known);
   CLI::Option* packet =
       app.add_option("--packet-bytes", options.packet_bytes,
                      "DMA packets of collectives (default: the system's, "
@@ -84,16 +83,17 @@ ClusterOptions ClusterOptionsOf(const SystemOptions& options) {
   ClusterOptions cluster;
   cluster.threads = options.threads;
   cluster.packet_bytes = options.packet_bytes;
-  const auto algorithm = FromName<Algorithm>(kAlgorithmNames, options.algorithm);
+  const auto algorithm =
+      FromName<Algorithm>(kAlgorithmNames, options.algorithm);
   cluster.algorithm = algorithm.value_or(Algorithm::kAuto);
   return cluster;
 }
 
 std::string Describe(const Topology& topology) {
-  return Cat(topology.system().name, ": ", Count(topology.ranks(), "rank"),
-             " (lnc ", topology.lnc(), ") on ", Count(topology.chips(), "chip"),
-             topology.nodes() > 1 ? Cat(" of ", topology.nodes(), " nodes")
-                                  : "");
+  return Cat(
+      topology.system().name, ": ", Count(topology.ranks(), "rank"), " (lnc ",
+      topology.lnc(), ") on ", Count(topology.chips(), "chip"),
+      topology.nodes() > 1 ? Cat(" of ", topology.nodes(), " nodes") : "");
 }
 
 Json ToJson(const Topology& topology) {

@@ -177,7 +177,8 @@ std::string WarningsText(const SystemRun& run) {
   std::string text;
   for (const auto& [d, count] : seen) {
     text += Render(d) + "\n";
-    if (count > 1) text += Cat("  and the same on ", count - 1, " more ranks\n");
+    if (count > 1)
+      text += Cat("  and the same on ", count - 1, " more ranks\n");
   }
   return text;
 }

@@ -39,8 +39,8 @@ void CheckOnSystem(const Program& program, const Topology& topology,
   }
   if (static_cast<int>(program.cores.size()) > topology.lnc()) {
     add(Category::kInput, "option.lnc",
-        Cat("the program has ", program.cores.size(),
-            " cores, but a rank has ", topology.lnc(), " (lnc)"));
+        Cat("the program has ", program.cores.size(), " cores, but a rank has ",
+            topology.lnc(), " (lnc)"));
   }
   for (const ReplicaGroups& groups : program.replica_groups) {
     uint32_t most = 0;
@@ -192,7 +192,8 @@ void AddVerify(CLI::App& app, Action& action) {
       "  trnemu verify k.trn --layers device,backend,api,lint --json\n"
       "  trnemu verify k.trn --memory-map k.svg   what is live where\n"
       "  trnemu verify k.trn --memory-map -       the same, here\n"
-      "  trnemu verify k.trn --system trn2.48xlarge --ranks 16    on its ranks?\n"
+      "  trnemu verify k.trn --system trn2.48xlarge --ranks 16    on its "
+      "ranks?\n"
       "  trnemu explain tensor_copy.shape      more about one finding");
   verify->callback(
       [args, &action] { action = [args] { return Verify(*args); }; });
