@@ -7,19 +7,17 @@ The tables of a section are replaced one by one; what is said around them stays.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import holdout
+import page_tables
 import rows
 
-Table = list[list[str]]
 
-
-def sections() -> dict[str, list[Table]]:
+def sections() -> dict[str, list[page_tables.Table]]:
     """Heading -> the tables under it."""
     found = {"Fit on half, report on the other half": holdout.tables()}
     for target in ("trn2", "trn1", "trn3"):
@@ -35,16 +33,7 @@ def written(page: str) -> str:
     """The page with its tables as they are now. ValueError if a section or a
     table of one is not there."""
     for heading, tables in sections().items():
-        start = page.index(f"## {heading}\n")
-        end = page.find("\n## ", start)
-        end = len(page) if end < 0 else end + 1
-        new = iter(tables)
-        body, count = re.subn(
-            r"(?:^\|.*\n)+", lambda m: rows.as_markdown(next(new)), page[start:end],
-            flags=re.MULTILINE)
-        if count != len(tables):
-            raise ValueError(f"{heading}: {len(tables)} tables, not {count}")
-        page = page[:start] + body + page[end:]
+        page = page_tables.replaced(page, f"## {heading}", tables)
     return page
 
 

@@ -21,11 +21,12 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import rows_trn1
 import rows_trn2
 import rows_trn2_array
+from page_tables import as_markdown
 from rows_trn2 import Row
 
 
@@ -77,11 +78,6 @@ def line(row: Row) -> list[str]:
 
 HEAD = ["section", "row", "sizes", "status", "worst at", "measured",
         "simulated", "error", "tolerance", ""]
-
-
-def as_markdown(table: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(cells) + " |" for cells in table]
-    return "\n".join([lines[0], "|" + "---|" * len(table[0]), *lines[1:], ""])
 
 
 def show(table: list[list[str]], markdown: bool) -> None:

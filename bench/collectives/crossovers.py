@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import measure
-from published import as_markdown
+from page_tables import as_markdown
 
 ALGORITHMS = {
     "all_gather": ("mesh", "rdh", "kangaring", "ring"),

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import measure
+from page_tables import as_markdown
 
 K, M, G = 2**10, 2**20, 2**30
 
@@ -99,12 +100,6 @@ def table() -> list[list[str]]:
                 f":{row.line}" + (f"; {row.note}" if row.note and size == row.points[0][0] else ""),
             ])
     return lines
-
-
-def as_markdown(lines: list[list[str]]) -> str:
-    out = ["| " + " | ".join(line) + " |\n" for line in lines]
-    out.insert(1, "|" + "---|" * len(lines[0]) + "\n")
-    return "".join(out)
 
 
 if __name__ == "__main__":

@@ -7,17 +7,16 @@ The tables of a section are replaced one by one; what is said around them stays.
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import crossovers
+import page_tables
 import published
 import tp_mlp
 
-Table = list[list[str]]
 SECTIONS = {
     "The published measurements": lambda: [published.table()],
     "Where the model puts the crossovers": crossovers.tables,
@@ -28,16 +27,7 @@ SECTIONS = {
 def written(page: str, headings: list[str]) -> str:
     """The page with the tables of these sections as they are now. ValueError if a section or a table of one is not there."""
     for heading in headings:
-        tables = SECTIONS[heading]()
-        start = page.index(f"### {heading}\n")
-        end = page.find("\n##", start)
-        end = len(page) if end < 0 else end + 1
-        new = iter(tables)
-        body, count = re.subn(r"(?:^\|.*\n)+", lambda m: published.as_markdown(next(new)), page[start:end],
-                              flags=re.MULTILINE)
-        if count != len(tables):
-            raise ValueError(f"{heading}: {count} tables, not {len(tables)}")
-        page = page[:start] + body + page[end:]
+        page = page_tables.replaced(page, f"### {heading}", SECTIONS[heading]())
     return page
 
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "frontend/cli/common.h"
 #include "frontend/cli/system_options.h"
+#include "isa/svg.h"
 
 namespace trnemu::cli {
 namespace {
@@ -21,29 +22,6 @@ constexpr double kBetween = 100;
 constexpr std::array<std::string_view, 8> kColours = {
     "#0072b2", "#d55e00", "#009e73", "#cc79a7",
     "#e69f00", "#56b4e9", "#7a5195", "#222222"};
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 // Of positive values, from a power of ten to one.
 struct Axis {
@@ -82,7 +60,7 @@ class Picture {
  private:
   void Text(double x, double y, std::string_view style, std::string_view text) {
     absl::StrAppendFormat(&svg_, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n",
-                          x, y, style, Escaped(text));
+                          x, y, style, EscapedForSvg(text));
   }
   void Line(double x1, double y1, double x2, double y2,
             std::string_view style) {
@@ -161,7 +139,7 @@ class Picture {
             "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\">"
             "<title>%s</title></circle>\n",
             X(left, p.bytes), Y(p.*value), line.thin ? "1.8" : "3", Colour(i),
-            Escaped(p.text));
+            EscapedForSvg(p.text));
       }
     }
   }
@@ -217,7 +195,8 @@ std::string Draw(const CollectivePlot& plot) {
       "<rect width=\"%.0f\" height=\"%.0f\" fill=\"white\"/>\n"
       "<text x=\"%.0f\" y=\"32\" class=\"title\">%s</text>\n"
       "<text x=\"%.0f\" y=\"54\" class=\"note\">%s</text>\n",
-      kWidth, kHeight, kLeft, Escaped(plot.title), kLeft, Escaped(plot.note));
+      kWidth, kHeight, kLeft, EscapedForSvg(plot.title), kLeft,
+      EscapedForSvg(plot.note));
   svg += Picture(plot).Draw();
   svg += "</svg>\n";
   return svg;

@@ -218,17 +218,7 @@ absl::StatusOr<RunResult> RunVerb::RunInEnvelope(
 
 int RunVerb::StopInterrupted(const absl::Status& status) {
   progress_.Stop();
-  if (args_.json) {
-    Json json = Envelope("run");
-    json["ok"] = false;
-    json["exit_code"] = kInterrupted;
-    json["fault"] = ToJsonObject(DiagnosticOf(status));
-    PrintJson(json);
-  }
-  PrintError(
-      "trnemu: interrupted; the run was stopped and no output was "
-      "written\n");
-  return kInterrupted;
+  return ReportInterrupted(status, args_.json);
 }
 
 int RunVerb::WriteFiles() {

@@ -113,4 +113,18 @@ void PrintText(const RunReport& report) {
   }
 }
 
+int ReportInterrupted(const absl::Status& status, bool json) {
+  if (json) {
+    Json report = Envelope("run");
+    report["ok"] = false;
+    report["exit_code"] = int{kInterrupted};
+    report["fault"] = ToJsonObject(DiagnosticOf(status));
+    PrintJson(report);
+  }
+  PrintError(
+      "trnemu: interrupted; the run was stopped and no output was "
+      "written\n");
+  return kInterrupted;
+}
+
 }  // namespace trnemu::cli

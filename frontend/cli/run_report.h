@@ -1,4 +1,4 @@
-// What `run` says after a run that succeeded.
+// What `run` says after a run that succeeded, or that Ctrl-C stopped.
 #ifndef TRNEMU_FRONTEND_CLI_RUN_REPORT_H_
 #define TRNEMU_FRONTEND_CLI_RUN_REPORT_H_
 
@@ -35,6 +35,9 @@ struct RunReport {
 Json ToJson(const RunReport& report);
 // Warnings on standard error, the summary on standard output.
 void PrintText(const RunReport& report);
+
+// Of a run that Ctrl-C stopped; its exit code.
+int ReportInterrupted(const absl::Status& status, bool json);
 
 }  // namespace trnemu::cli
 

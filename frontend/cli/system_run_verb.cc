@@ -8,6 +8,7 @@
 #include "frontend/cli/interrupt.h"
 #include "frontend/cli/outputs.h"
 #include "frontend/cli/processes.h"
+#include "frontend/cli/run_report.h"
 #include "frontend/cli/system_report.h"
 #include "frontend/cli/system_run.h"
 
@@ -82,17 +83,7 @@ class SystemVerb {
 
   int StopInterrupted(const absl::Status& status) {
     progress_.Stop();
-    if (args_.json) {
-      Json json = Envelope("run");
-      json["ok"] = false;
-      json["exit_code"] = int{kInterrupted};
-      json["fault"] = ToJsonObject(DiagnosticOf(status));
-      PrintJson(json);
-    }
-    PrintError(
-        "trnemu: interrupted; the run was stopped and no output was "
-        "written\n");
-    return kInterrupted;
+    return ReportInterrupted(status, args_.json);
   }
 
   absl::Status OpenOutputs() {

@@ -106,10 +106,10 @@ constexpr auto kPermuteParameters =
 constexpr ParameterSpec kChannelIds =
     Opt("channel_ids", ParameterKind::kInts, "None",
         "0, 1, ... of the channels; (0,) if it is left out");
-constexpr auto kImplicitParameters =
-    Join(List(kSrcsByChannel, Role::kIn, "what this rank sends, a channel each"),
-         List(kDstsByChannel, Role::kOut, "what it receives, a channel each"),
-         Some(kGroupParameter, kChannelIds), kRest);
+constexpr auto kImplicitParameters = Join(
+    List(kSrcsByChannel, Role::kIn, "what this rank sends, a channel each"),
+    List(kDstsByChannel, Role::kOut, "what it receives, a channel each"),
+    Some(kGroupParameter, kChannelIds), kRest);
 constexpr auto kImplicitReduceParameters = Join(
     List(kSrcs0ByChannel, Role::kIn, "left operands, a channel each", kReduced),
     List(kSrcs1ByChannel, Role::kIn, "right operands", kReduced),
@@ -202,27 +202,31 @@ void Expand(const Call& c, Emitter& e) {
   }
 }
 
-// A call is used again: lists that are shorter now must not keep what was there.
+// A call is used again: lists that are shorter now must not keep what was
+// there.
 void Clear(Call& c) {
   for (size_t i = 0; i < c.operation->parameters.size(); ++i) {
     c.values[i] = Value::None();
   }
 }
 
+// Of a parameter that not every collective has.
+void SetIfThere(Call& c, std::string_view name, const Value& value) {
+  const int index = ParameterIndex(*c.operation, name);
+  if (index >= 0) c.values[static_cast<size_t>(index)] = value;
+}
+
 // The values of parameters that every collective has.
 void LiftRest(const Expansion& e, Call& c, int64_t groups, int64_t stream,
               int64_t priority, bool both_cores) {
-  const auto set = [&](std::string_view name, const Value& value) {
-    const int index = ParameterIndex(*c.operation, name);
-    if (index >= 0) c.values[static_cast<size_t>(index)] = value;
-  };
-  set("replica_group", Value::Integer(groups));
-  set("source_target_pairs", Value::Integer(groups));
-  set("stream", Value::Integer(stream));
-  set("priority", priority < 0 ? Value::None() : Value::Integer(priority));
-  set("name", Value::None());
-  set("both_cores", Value::Bool(both_cores));
-  set("trigger", Value::OfEnum(e.instructions[0]->engine));
+  SetIfThere(c, "replica_group", Value::Integer(groups));
+  SetIfThere(c, "source_target_pairs", Value::Integer(groups));
+  SetIfThere(c, "stream", Value::Integer(stream));
+  SetIfThere(c, "priority",
+             priority < 0 ? Value::None() : Value::Integer(priority));
+  SetIfThere(c, "name", Value::None());
+  SetIfThere(c, "both_cores", Value::Bool(both_cores));
+  SetIfThere(c, "trigger", Value::OfEnum(e.instructions[0]->engine));
 }
 
 // The collectives of a stream go in order, as the parts of one queue do.
@@ -253,34 +257,29 @@ bool Lift(const Expansion& e, Call& c) {
     if (a[S::kKind].as<CollectiveKind>() != kind) return false;
     const bool implicit = kind == CollectiveKind::kPermuteImplicit;
     const bool reduce = kind == CollectiveKind::kPermuteImplicitReduce;
-    const bool ok =
-        set_tensor(implicit ? "dsts_by_channel"
-                   : reduce ? "dsts_by_channel"
-                   : kind == CollectiveKind::kRecv    ? "dst"
-                   : kind == CollectiveKind::kBarrier ? "data"
-                                                      : "dsts",
-                   i, operands[S::kDst]) &&
-        set_tensor(implicit ? "srcs_by_channel"
-                   : reduce ? "srcs0_by_channel"
-                   : kind == CollectiveKind::kSend ? "src"
-                                                   : "srcs",
-                   i, operands[S::kSrc]) &&
-        set_tensor("srcs1_by_channel", i, operands[S::kSrc1]);
+    const bool ok = set_tensor(ByChannel(kind) ? "dsts_by_channel"
+                               : kind == CollectiveKind::kRecv    ? "dst"
+                               : kind == CollectiveKind::kBarrier ? "data"
+                                                                  : "dsts",
+                               i, operands[S::kDst]) &&
+                    set_tensor(implicit ? "srcs_by_channel"
+                               : reduce ? "srcs0_by_channel"
+                               : kind == CollectiveKind::kSend ? "src"
+                                                               : "srcs",
+                               i, operands[S::kSrc]) &&
+                    set_tensor("srcs1_by_channel", i, operands[S::kSrc1]);
     if (!ok) return false;
   }
   const auto a = e.core->AttributesOf(*e.instructions[0]);
-  const auto set = [&](std::string_view name, const Value& value) {
-    const int index = ParameterIndex(*c.operation, name);
-    if (index >= 0) c.values[static_cast<size_t>(index)] = value;
-  };
-  set("op", Value::OfEnum(a[S::kOp].as<AluOp>()));
-  set("collective_dim", Value::Integer(a[S::kDim].integer()));
+  SetIfThere(c, "op", Value::OfEnum(a[S::kOp].as<AluOp>()));
+  SetIfThere(c, "collective_dim", Value::Integer(a[S::kDim].integer()));
   for (const char* name : {"root", "to_rank", "from_rank"}) {
-    set(name, Value::Integer(a[S::kPeer].integer()));
+    SetIfThere(c, name, Value::Integer(a[S::kPeer].integer()));
   }
   if (ByChannel(kind)) {
     std::array<int64_t, kMaxChannels> ids = {0, 1, 2, 3};
-    set("channel_ids",
+    SetIfThere(
+        c, "channel_ids",
         Value::Ints({ids.data(), std::min<size_t>(count, kMaxChannels)}));
   }
   LiftRest(e, c, a[S::kGroups].integer(), a[S::kStream].integer(),
@@ -340,14 +339,15 @@ OperationInfo Row(std::string_view name,
                   std::span<const ParameterSpec> parameters,
                   std::span<const Rule> rules, std::string_view summary,
                   std::string_view semantics, std::string_view source) {
-  return {name,    parameters, rules,  TriggerOf, Expand, Lift,
-          summary, semantics,  source, true};
+  return {name, parameters, rules,     TriggerOf, Expand,
+          Lift, summary,    semantics, source,    true};
 }
 
 OperationInfo RowV(std::string_view name, std::span<const Rule> rules,
                    std::string_view summary, std::string_view semantics,
                    std::string_view source) {
-  OperationInfo row = Row(name, kVParameters, rules, summary, semantics, source);
+  OperationInfo row =
+      Row(name, kVParameters, rules, summary, semantics, source);
   row.expand = ExpandV;
   row.lift = LiftV;
   return row;
@@ -403,42 +403,42 @@ std::vector<OperationInfo> Registers() {
        "nki/api/nki/collectives/__init__.py:393",
        true},
       {"collective_permute_implicit_current_processing_rank_id",
-       kProcessingParameters,
-       RuleList(kGroups, kChannelId),
-       Anywhere,
+       kProcessingParameters, RuleList(kGroups, kChannelId), Anywhere,
        [](const Call& c, Emitter& e) {
-         EmitOne(c, e, Opcode::kProcessingRank,
-                 {OperandOf(c[rank::kDst]), OperandOf(c[rank::kIteration])},
-                 {Int(c[rank::kGroups].integer), Int(c[rank::kChannel].integer)});
+         EmitOne(
+             c, e, Opcode::kProcessingRank,
+             {OperandOf(c[rank::kDst]), OperandOf(c[rank::kIteration])},
+             {Int(c[rank::kGroups].integer), Int(c[rank::kChannel].integer)});
        },
        LiftProcessing,
        "The rank whose data a step of an implicit ring has, into a register.",
        "Of iteration 0 the rank's own; of iteration i that of the i-th rank "
        "before it in its replica group, around.",
-       "nki/api/nki/collectives/__init__.py:357",
-       true}};
+       "nki/api/nki/collectives/__init__.py:357", true}};
 }
 
 std::vector<OperationInfo> Table() {
   std::vector<OperationInfo> rows = {
       Row("all_reduce", kAllReduceParameters,
-          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kSameSize, kReduction,
-                   kInteger, kGroups, kPriority, kStream, kTrigger, kBothCores),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes,
+                   kSameSize, kReduction, kInteger, kGroups, kPriority, kStream,
+                   kTrigger, kBothCores),
           "Reduces the sources of all ranks of a group, to each of them.",
           "Element by element, in fp32, in the order in which the algorithm "
           "adds. Starts when every rank of the group has triggered it; src and "
           "dst may be the same tensor.",
           "nki/api/nki/collectives/__init__.py:17-35"),
       Row("all_gather", kGatherParameters,
-          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kGroups, kEqualGroups,
-                   kGathered, kGatherDim, kPriority, kStream, kTrigger, kBothCores),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes,
+                   kGroups, kEqualGroups, kGathered, kGatherDim, kPriority,
+                   kStream, kTrigger, kBothCores),
           "Joins the sources of all ranks of a group, in its order, on each.",
           "Bits. Along dimension 0, or 1 for tiles in SBUF.",
           "nki/api/nki/collectives/__init__.py:37-58"),
       Row("reduce_scatter", kReduceScatterParameters,
-          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kReduction, kInteger,
-                   kGroups, kEqualGroups, kScattered, kFirstDim, kPriority,
-                   kStream, kTrigger, kBothCores),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes,
+                   kReduction, kInteger, kGroups, kEqualGroups, kScattered,
+                   kFirstDim, kPriority, kStream, kTrigger, kBothCores),
           "Reduces the sources of all ranks; the i-th of a group gets part i.",
           "As all_reduce, of which each rank has its part along dimension 0.",
           "nki/api/nki/collectives/__init__.py:144-164"),
@@ -456,19 +456,20 @@ std::vector<OperationInfo> Table() {
           "is.",
           "nki/api/nki/collectives/__init__.py:266-287"),
       Row("collective_permute_implicit", kImplicitParameters,
-          RuleList(Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
-                   Of(kTwoDimensions, "srcs_by_channel"),
-                   Of(kDtypes, "dsts_by_channel"),
-                   Of(kSameSize, "dsts_by_channel"), kGroups, kChannels,
-                   kPriority, kStream, kTrigger, kBothCores),
+          RuleList(
+              Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
+              Of(kTwoDimensions, "srcs_by_channel"),
+              Of(kDtypes, "dsts_by_channel"), Of(kSameSize, "dsts_by_channel"),
+              kGroups, kChannels, kPriority, kStream, kTrigger, kBothCores),
           "Sends to the next rank of the group, around, a tensor a channel.",
           "Bits.", "nki/api/nki/collectives/__init__.py:289-319"),
       Row("collective_permute_implicit_reduce", kImplicitReduceParameters,
-          RuleList(Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
-                   Of(kTwoDimensions, "srcs0_by_channel"),
-                   Of(kDtypes, "dsts_by_channel"),
-                   Of(kSameSize, "dsts_by_channel"), kReduction, kInteger,
-                   kGroups, kChannels, kPriority, kStream, kTrigger, kBothCores),
+          RuleList(
+              Of(kLists, "dsts_by_channel"), Of(kMemory, "dsts_by_channel"),
+              Of(kTwoDimensions, "srcs0_by_channel"),
+              Of(kDtypes, "dsts_by_channel"), Of(kSameSize, "dsts_by_channel"),
+              kReduction, kInteger, kGroups, kChannels, kPriority, kStream,
+              kTrigger, kBothCores),
           "Sends srcs0 op srcs1 to the next rank of the group, around.",
           "Computed in fp32 and rounded to the tensors' dtype by the sender.",
           "nki/api/nki/collectives/__init__.py:321-355"),
@@ -493,8 +494,9 @@ std::vector<OperationInfo> Table() {
            "metadata says; other bytes of dst stay as they are.",
            "nki/api/nki/collectives/__init__.py:185-264"),
       Row("broadcast", kBroadcastParameters,
-          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes, kSameSize, kGroups,
-                   kRoot, kPriority, kStream, kTrigger, kBothCores),
+          RuleList(kLists, kMemory, kTwoDimensions, kCoalesced, kDtypes,
+                   kSameSize, kGroups, kRoot, kPriority, kStream, kTrigger,
+                   kBothCores),
           "The sources of the group's root, on each rank; of trnemu.",
           "Bits. Not in nki.collectives.", ""),
       Row("send", kSendParameters,
@@ -504,7 +506,8 @@ std::vector<OperationInfo> Table() {
           "dtype must agree. Not in nki.collectives.",
           ""),
       Row("recv", kRecvParameters,
-          RuleList(Of(kPeer, "from_rank"), kPriority, kStream, kTrigger, kBothCores),
+          RuleList(Of(kPeer, "from_rank"), kPriority, kStream, kTrigger,
+                   kBothCores),
           "Receives a tensor from the rank that sends it; of trnemu.",
           "See send.", ""),
       Row("collective_barrier", kBarrierParameters,

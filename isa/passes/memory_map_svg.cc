@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "isa/passes/memory_map.h"
+#include "isa/svg.h"
 
 namespace trnemu {
 namespace {
@@ -18,30 +19,6 @@ constexpr double kPart = kTop + kPlot + kBottom;
 constexpr double kHeader = 40;
 constexpr double kCharacter = 6.6;    // of 11 px text, about
 constexpr size_t kMaxLabelled = 500;  // tiles; more are not labelled beside
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        // XML has no other control characters.
-        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 // The step of about `count` round ticks from 0 to `end`: 1, 2 or 5 times a
 // power of ten.
@@ -84,7 +61,7 @@ class Picture {
   }
   void Text(double x, double y, std::string_view style, std::string_view text) {
     absl::StrAppendFormat(&svg_, "<text x=\"%.1f\" y=\"%.1f\" %s>%s</text>\n",
-                          x, y, style, Escaped(text));
+                          x, y, style, EscapedForSvg(text));
   }
   void Line(double x1, double y1, double x2, double y2,
             std::string_view style) {
@@ -152,7 +129,7 @@ class Picture {
         &svg_,
         "<g><title>%s</title><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" "
         "height=\"%.2f\" class=\"tile\" fill=\"hsl(%.0f, 62%%, 78%%)\"/>",
-        Escaped(Tooltip(s, t)), x, y, width, height, hue);
+        EscapedForSvg(Tooltip(s, t)), x, y, width, height, hue);
     const auto fits = [&](const std::string& text) {
       return static_cast<double>(text.size()) * kCharacter + 8 < width;
     };
@@ -272,7 +249,8 @@ std::string MemoryMapSvg(const MemoryMap& map, const Program& program) {
                         kWidth, height);
   absl::StrAppendFormat(
       &svg, "<text x=\"%.0f\" y=\"32\" class=\"title\">%s</text>\n", kLeft,
-      Escaped(absl::StrCat("Memory of ", map.program, " on ", map.target)));
+      EscapedForSvg(
+          absl::StrCat("Memory of ", map.program, " on ", map.target)));
   double y = kHeader;
   for (const MemoryMapPart& part : map.parts) {
     svg += Picture(part, program, y).Draw();
